@@ -112,8 +112,8 @@ def _packed(
 
 def _read_table(path: Path) -> Any:
     """Return all numbers and dates of a table, as the commands read them."""
-    from driftgames.cli._cells import as_days, as_numbers
     from driftgames.cli._tables import open_table
+    from driftgames.core.cells import as_days, as_numbers
 
     with open_table(str(path), whole=True) as table:
         columns = [column for block in table.blocks for column in block.columns]

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from driftgames.boosting import (
     AdaBoostClassifier,
     BoostByMajorityClassifier,
+    DataWarning,
     NHBoostClassifier,
     NHBoostDTClassifier,
     PotentialBoostClassifier,
@@ -220,3 +221,72 @@ def test_strings_in_an_array_name_the_setting_for_categories():
     with pytest.raises(ValueError, match="got 'a' in row 0, column 0; categorical_features="):
         NHBoostDTClassifier(3).fit(rows, [0, 1] * 10)
     NHBoostDTClassifier(3, categorical_features=[0]).fit(rows, [0, 1] * 10)
+
+
+def test_labels_that_look_like_a_quantity_are_said():
+    X = np.random.default_rng(1).normal(size=(310, 2))
+    booster = NHBoostDTClassifier(1, max_leaves=2, calibrate=False)
+    words = "y holds 31 different numbers, which looks like a quantity; .* use a regressor"
+    for labels in (np.arange(310) % 31, (np.arange(310) % 31).astype(str)):
+        with pytest.warns(DataWarning, match=words):
+            booster.fit(X, labels)
+    with pytest.warns(DataWarning, match=words):
+        booster.fit_batches([(X, np.arange(310) % 31)])
+    booster.fit(X, np.arange(310) % 30)  # a warning would be an error here
+    booster.fit(X, [f"class {k % 31}" for k in range(310)])
+
+
+def test_more_than_a_thousand_classes_are_refused():
+    X, booster = np.zeros((2002, 1)), NHBoostDTClassifier()
+    with pytest.raises(ValueError, match="at most 1,000 classes; got 1,001 different numbers"):
+        booster.fit(X, np.arange(2002) % 1001)
+    with pytest.raises(ValueError, match="at most 1,000 classes; got 1,001 different classes"):
+        booster.fit(X, [f"class {k % 1001}" for k in range(2002)])
+
+
+@pytest.mark.parametrize("weight", [np.nan, np.inf])
+def test_one_weight_for_all_rows_must_be_finite(weight):
+    with pytest.raises(ValueError, match=r"must be finite; got (nan|inf)"):
+        NHBoostDTClassifier(2, max_leaves=2).fit(X, Y, sample_weight=weight)
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        np.full((40, 3), np.datetime64("2020-01-01")),
+        np.full((40, 3), np.timedelta64(3, "D")),
+        np.full((40, 3), b"1.5"),
+        np.zeros((40, 3), dtype=[("a", float)]),
+    ],
+    ids=["dates", "spans", "bytes", "records"],
+)
+def test_arrays_of_other_types_are_not_read_as_numbers(table):
+    booster = NHBoostDTClassifier(2, max_leaves=2, calibrate=False)
+    with pytest.raises(ValueError, match="X must be numbers; got an array of"):
+        booster.fit(table, Y)
+    booster.fit(X, Y)
+    for call in (booster.predict, booster.explain_model):
+        with pytest.raises(ValueError, match="X must be numbers; got an array of"):
+            call(table)
+
+
+def test_a_row_that_cannot_be_read_is_named():
+    booster = NHBoostDTClassifier(2, max_leaves=2, calibrate=False).fit(X, Y)
+    with pytest.raises(ValueError, match="x must be numbers that fit in a float64"):
+        booster.explain([10**400, 1, 2])
+    with pytest.raises(ValueError, match="x must be numbers; got 'a'"):
+        booster.explain(["a", "b", "c"])
+    with pytest.raises(ValueError, match="x must be one row; got"):
+        booster.explain([[1.0], [2.0, 3.0]])
+
+
+def test_the_limits_of_a_tree_may_be_as_large_as_any_integer():
+    wanted = NHBoostDTClassifier(3, max_depth=None, calibrate=False, max_leaves=8).fit(X, Y)
+    deep = NHBoostDTClassifier(3, max_depth=2**63 - 1, calibrate=False, max_leaves=8).fit(X, Y)
+    assert deep.trees_ == wanted.trees_
+
+
+def test_constraints_of_several_classes_are_refused_with_the_reason():
+    booster = NHBoostDTClassifier(2, max_leaves=2, monotonic_cst=[1, 0, 0])
+    with pytest.raises(ValueError, match="cannot all rise with a feature: fit one class against"):
+        booster.fit(X, np.arange(40) % 3)

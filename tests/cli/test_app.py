@@ -95,6 +95,10 @@ RUNNABLE = [
     "boost cv breast_cancer.train.csv --label class --folds 3",
     "boost predict breast_cancer.test.csv --model m",
     "boost inspect m --plot-race race.svg --html page.html",
+    "boost fit breast_cancer.train.csv --leaves 2 --model m2",
+    "boost inspect m2 --plot shapes.svg",
+    "boost fit breast_cancer.train.csv --patience 9 --model m",
+    "boost cv breast_cancer.train.csv --leaves 2 --rounds 200",
     "hedge stocks.relatives.csv --gains --loss-range 0,2",
     "mix stocks.forecasts.csv --target 'S&P 500' --plot w.svg",
     "hedge visits.csv --leave-out age,hour --plot regret.svg",
@@ -121,6 +125,13 @@ def test_the_examples_with_real_data_run_without_a_network(tmp_path, monkeypatch
         assert f"Example: driftgames {example} " in f"{shown} "
         result = run(*words)
         assert result.exit_code == 0, f"{example}: {result.output}"
+
+
+@pytest.mark.parametrize("command", ["fit", "cv"])
+def test_the_options_of_boost_are_in_groups(command):
+    lines = run("boost", command, "--help").output.splitlines()
+    headings = {line.rstrip(":") for line in lines if line.endswith(":") and line[0] != " "}
+    assert {"Algorithm", "Size", "Stopping", "Table"} <= headings
 
 
 @pytest.mark.parametrize("topic", TOPICS)

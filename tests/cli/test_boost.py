@@ -13,6 +13,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from sklearn.metrics import log_loss, roc_auc_score
 from typer.testing import CliRunner
@@ -785,3 +787,52 @@ def test_long_and_odd_names_are_short_and_plain_in_all_that_is_shown(tmp_path):
         assert "\x07" not in text
         assert max(map(len, text.splitlines()), default=0) < 4_000
     xml.etree.ElementTree.fromstring(plot.read_text())  # as a browser reads it
+
+
+def test_csv_parquet_and_data_frames_are_read_alike(tmp_path):
+    rng = np.random.default_rng(8)
+    n = 240
+    hours = rng.integers(0, 9000, n)
+    frame = pd.DataFrame(
+        {
+            "member": pd.array(rng.random(n) < 0.5, dtype="boolean"),
+            "paid": rng.random(n) < 0.3,
+            "when": pd.Timestamp("2023-05-01") + pd.to_timedelta(hours, unit="h"),
+            "age": rng.integers(20, 60, n).astype(float),
+            "town": rng.choice(["Basel", "Bern", "Genf"], n),
+            "zip": rng.choice([3000, 4000, 8001], n),
+        }
+    )
+    frame.loc[::9, "member"] = None
+    frame.loc[::7, "age"] = None
+    score = frame["paid"] + hours / 4500 + (frame["town"] == "Bern") + rng.normal(size=n)
+    y = np.asarray(score > 1.5)
+    csv, parquet = tmp_path / "t.csv", tmp_path / "t.parquet"
+    frame.assign(bought=y).to_csv(csv, index=False)
+    frame.assign(bought=y).to_parquet(parquet)
+    frames = {
+        "pandas": frame,
+        "text": pd.read_csv(csv).drop(columns="bought"),
+        "polars": pl.from_pandas(frame),
+        "pyarrow": pa.Table.from_pandas(frame, preserve_index=False),
+    }
+    models = {}
+    for path in (csv, parquet):
+        model = tmp_path / f"{path.suffix[1:]}.json"
+        given = ["--rounds", 20, "--leaves", 4, "--categories", "town,zip"]
+        run("fit", path, "--model", model, *given)
+        models[path.suffix] = load_model(model)
+    for name in ("pandas", "polars", "pyarrow"):
+        booster = NHBoostDTClassifier(20, max_leaves=4, categorical_features=["town", "zip"])
+        models[name] = booster.fit(frames[name], y)
+    wanted = models["pandas"].predict_proba(frame)
+    for name, model in models.items():
+        assert model.model_.encoder == models["pandas"].model_.encoder, name
+        assert model.classes_.dtype == bool, name
+        for kind, rows in frames.items():
+            np.testing.assert_array_equal(model.predict_proba(rows), wanted, f"{name}, {kind}")
+        model.save(tmp_path / "m.json")
+        for path in (csv, parquet):
+            done = run("predict", path, "--model", tmp_path / "m.json", "--what", "probability")
+            np.testing.assert_array_equal(np.array(done.stdout.split(), float), wanted[:, 1])
+            assert "error" in done.stderr  # the labels are known too

@@ -1,5 +1,6 @@
 from driftgames.boosting.booster import BaseBooster as BaseBooster
 from driftgames.boosting.by_name import BOOSTERS as BOOSTERS
+from driftgames.boosting.data.checks import DataWarning as DataWarning
 from driftgames.boosting.estimators import AdaBoostClassifier as AdaBoostClassifier
 from driftgames.boosting.estimators import BoostByMajorityClassifier as BoostByMajorityClassifier
 from driftgames.boosting.estimators import NHBoostClassifier as NHBoostClassifier

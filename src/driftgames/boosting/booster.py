@@ -12,7 +12,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from driftgames.boosting.data.batch_readers import Asked, open_source
 from driftgames.boosting.data.bins import Array
-from driftgames.boosting.data.checks import check_examples, check_rows, find_classes
+from driftgames.boosting.data.checks import (
+    check_examples,
+    check_rows,
+    find_classes,
+    warn_of_identifiers,
+)
 from driftgames.boosting.data.monotonic import plain_constraints
 from driftgames.boosting.data.sample_weights import check_weights
 from driftgames.boosting.engine.game import GameRule
@@ -31,7 +36,7 @@ from driftgames.boosting.promises import mean_certificate, promise_of
 from driftgames.certificates.certificate import Bound
 from driftgames.certificates.margins import MarginCertificate, Margins
 from driftgames.certificates.pairs import PairCertificate
-from driftgames.core.checks import check_integer, float_errors
+from driftgames.core.checks import check_integer, float_errors, shown
 from driftgames.core.documents import atomic_write
 from driftgames.core.typing import Path
 
@@ -135,6 +140,9 @@ class BaseBooster(FittedBooster, ClassifierMixin, BaseEstimator):  # type: ignor
         noted = self.unfitted_copy()
         X, y, categories = check_examples(noted, X, y, reset=True)
         columns = _columns_of(noted, find_classes(y))
+        if categories is not None:
+            n_values = np.count_nonzero(~np.isnan(X), axis=0).tolist()
+            warn_of_identifiers(categories, n_values, columns.names)
         with float_errors("sample_weight"):
             weights = check_weights(sample_weight, X, y, columns.classes)
         source = MemorySource(columns, X, y, categories, weights, job.class_weight)
@@ -231,6 +239,8 @@ class BaseBooster(FittedBooster, ClassifierMixin, BaseEstimator):  # type: ignor
         self, noted: BaseBooster, pairs: EvaluationPairs, callbacks: Sequence[Callback]
     ) -> Watch:
         """Return what follows a fit; ``noted`` knows the columns that evaluation sets must have."""
+        if not (isinstance(callbacks, Sequence) and all(map(callable, callbacks))):
+            raise ValueError(f"callbacks must be a list of callables; got {shown(callbacks)}")
 
         def check(X: Any, encoder: CategoryEncoder | None) -> Any:
             return check_rows(noted, X, None if encoder is None else encoder.categorical)

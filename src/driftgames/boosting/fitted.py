@@ -12,7 +12,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from driftgames.boosting.data.bins import Array
-from driftgames.boosting.data.checks import INPUT, check_labels, check_rows, is_plain
+from driftgames.boosting.data.checks import INPUT, check_kind, check_labels, check_rows, is_plain
 from driftgames.boosting.data.frames import code_columns
 from driftgames.boosting.model.calibration import Calibration
 from driftgames.boosting.model.categories import CategoryEncoder
@@ -25,7 +25,7 @@ from driftgames.boosting.model.training_record import Fitted, History, TrainingR
 from driftgames.boosting.model.trees import Trees
 from driftgames.boosting.parameters import BoosterParameters
 from driftgames.certificates.margins import MarginCertificate
-from driftgames.core.checks import check_integer, shown
+from driftgames.core.checks import check_flag, check_integer, float_errors, shown
 from driftgames.core.threads import count_threads
 from driftgames.core.typing import Figure, FloatArray
 from driftgames.plots.style import shown_name
@@ -163,6 +163,7 @@ class FittedBooster(BoosterParameters, ABC):
     def _encode_bare(self, X: Any) -> Any:
         """Return the columns of rows without names, in the order of the fit."""
         model = self.model_
+        check_kind(X, model.encoder is not None)
         return check_array(X, **INPUT) if model.encoder is None else model.encode(X)
 
     def decision_function(self, X: Any) -> FloatArray:
@@ -292,7 +293,9 @@ class FittedBooster(BoosterParameters, ABC):
         elif at == 0:
             shapes = {j: -shape for j, shape in shapes.items()}
         values_of = None if X is None else self._values_of(X)
-        if show_missing is None:
+        if show_missing is not None:
+            check_flag("show_missing", show_missing)
+        else:
             show_missing = values_of is not None and any(
                 np.isnan(values_of(j)).any() for j in shapes
             )
@@ -308,9 +311,10 @@ class FittedBooster(BoosterParameters, ABC):
     def _number_of(self, label: Any) -> int:
         """Return the number of a class; raise ValueError if there is no such label."""
         labels = self.classes_.tolist()
-        if label not in labels:
-            raise ValueError(f"label must be one of {labels}; got {shown(label)}")
-        return int(labels.index(label))
+        try:
+            return {each: k for k, each in enumerate(labels)}[label]
+        except (KeyError, TypeError) as error:  # a list or a frame cannot be looked up
+            raise ValueError(f"label must be one of {labels}; got {shown(label)}") from error
 
     def _values_of(self, X: Any) -> Callable[[int], FloatArray]:
         """Return a function that gives the values of a feature, categories as codes.
@@ -372,14 +376,19 @@ class FittedBooster(BoosterParameters, ABC):
         model = self.model_
         if hasattr(x, "iloc") and x.ndim == 1:
             x = x.to_frame().T
-        if np.ndim(x) == 1:
-            if len(x) != model.n_features:
-                raise ValueError(
-                    f"x must be one row of {model.n_features} values; got a vector of {len(x):,}"
-                )
-            row = self._encode_bare(np.array([x], None if model.encoder is None else object))
-        else:
-            row = self._columns(x)
+        try:
+            is_vector = np.ndim(x) == 1
+        except (RecursionError, ValueError) as error:
+            raise ValueError(f"x must be one row; got {shown(x)}") from error
+        if is_vector and len(x) != model.n_features:
+            raise ValueError(
+                f"x must be one row of {model.n_features} values; got a vector of {len(x):,}"
+            )
+        with float_errors("x"):
+            if is_vector:
+                row = self._encode_bare(np.array([x], None if model.encoder is None else object))
+            else:
+                row = self._columns(x)
         if row.shape[0] != 1:
             raise ValueError(
                 f"x must be one row; got {row.shape[0]:,} rows: explain them one by one"
@@ -401,6 +410,8 @@ class FittedBooster(BoosterParameters, ABC):
         from driftgames.boosting.export.model_page import make_page
 
         most = check_integer("n_examples", n_examples, least=0)
+        if not (title is None or isinstance(title, str)):
+            raise ValueError(f"title must be a string or None; got {shown(title)}")
         examples = None if X is None else (self._encode(X), self._values_of(X), most)
         importances = self.feature_importances_
         facts: dict[str, object] = {

@@ -122,6 +122,11 @@ def _check_tolerance(name: str, value: Any) -> None:
         raise ValueError(f"{name} must be a number >= 0; got {shown(value)}")
 
 
+def _check_verbose(name: str, value: Any) -> None:
+    if not (value is None or isinstance(value, bool | np.bool_) or is_real(value)):
+        raise ValueError(f"{name} must be a number or a truth value; got {shown(value)}")
+
+
 def _check_seed(name: str, value: Any) -> None:
     generators = np.random.Generator, np.random.RandomState, np.random.BitGenerator
     if value is not None and not isinstance(value, generators):
@@ -335,6 +340,7 @@ class BoosterParameters:
         Requirement("an integer, true or false", lambda v: isinstance(v, int)),
         """verbose : int
             Show a progress bar.""",
+        _check_verbose,
         binds=False,
         always_stored=True,
     )

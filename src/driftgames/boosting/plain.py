@@ -232,7 +232,10 @@ class WeakLearnerBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         potential = NormalHedgeDT() if self.potential is None else self.potential
         if not isinstance(potential, Potential):
             raise ValueError(f"potential must be a Potential; got {shown(potential)}")
-        rows, labels = _check_rows(clone(self), X, unmask("y", y))  # a failed check leaves self
+        if not (self.estimator is None or hasattr(self.estimator, "fit")):
+            raise ValueError(f"estimator must be a classifier; got {shown(self.estimator)}")
+        copy = type(self)(**self.get_params(deep=False))  # a failed check leaves self
+        rows, labels = _check_rows(copy, X, unmask("y", y))
         check_classification_targets(labels)
         classes = np.unique(labels)
         if classes.size < 2:

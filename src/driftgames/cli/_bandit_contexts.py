@@ -10,9 +10,9 @@ import numpy as np
 
 from driftgames.bandit import Exp4, SquareCB
 from driftgames.certificates import Certificate
-from driftgames.cli._cells import is_missing
 from driftgames.cli._numbers import NumberBlock, NumberFile, open_numbers
 from driftgames.cli._options import Reading
+from driftgames.core.cells import is_missing
 from driftgames.core.checks import first_index
 from driftgames.core.text import listed, shown
 from driftgames.core.typing import FloatArray

@@ -8,10 +8,10 @@ from pathlib import Path
 import typer
 
 from driftgames.bandit import ArmRace
-from driftgames.cli._cells import is_number
 from driftgames.cli._options import Reading
 from driftgames.cli._output import console
 from driftgames.cli._tables import open_table
+from driftgames.core.cells import is_number
 from driftgames.datasets.files import DataError
 from driftgames.tables import as_records, counted, draw_table, write_json
 

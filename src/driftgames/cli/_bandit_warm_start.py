@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from driftgames.cli._cells import is_number
 from driftgames.cli._options import Reading
 from driftgames.cli._tables import open_table
+from driftgames.core.cells import is_number
 from driftgames.core.text import listed
 from driftgames.datasets.files import DataError
 

@@ -12,8 +12,10 @@ import numpy as np
 import numpy.typing as npt
 import typer
 
-from driftgames.boosting import NoEdgeWarning
+from driftgames.boosting import DataWarning, NoEdgeWarning
 from driftgames.boosting.data.batch_readers import open_parquet
+from driftgames.boosting.data.checks import MOST_NUMBERS, looks_like_quantity
+from driftgames.boosting.data.frames import is_identifier
 from driftgames.boosting.fit.fit_booster import MOST_WATCHED, USUAL_ROUNDS, heaviest
 from driftgames.boosting.persistence import save_model
 from driftgames.cli import INTERRUPTED
@@ -21,18 +23,14 @@ from driftgames.cli._boost_options import ExampleReading, Settings, Training
 from driftgames.cli._boost_report import (
     chosen_line,
     feature_name,
-    ignore_rare_classes,
     training_error,
 )
-from driftgames.cli._cells import counts_rows
 from driftgames.cli._examples import Examples
 from driftgames.cli._output import fail, say
+from driftgames.core.cells import counts_rows
 from driftgames.core.text import listed, shorten, shown
 from driftgames.datasets.files import DataError
 from driftgames.tables import counted
-
-MOST_NUMBERS = 30
-"""A label of more different numbers is taken for a quantity."""
 
 MOST_CELLS = 2**26
 """Parquet files with more cells than that are fitted in batches: half a GiB of numbers."""
@@ -94,18 +92,14 @@ def _why_no_feature(column: npt.NDArray[Any], holds_categories: bool) -> str:
         return "counts the rows" if counts_rows(column.astype(np.float64)) else ""
     known = [cell for cell in column if cell is not None]
     n_different = len(set(known))
-    if n_different < 10 or n_different <= len(known) / 2:
+    if not is_identifier(n_different, len(known)):
         return ""
     return f"has {n_different:,} different categories in {len(known):,} rows"
 
 
 def refuse_quantity(data: str, where: str, classes: npt.NDArray[Any], training: Training) -> None:
     """Refuse a label of more different numbers than a person would call classes."""
-    if training.many_classes or classes.size <= MOST_NUMBERS:
-        return
-    try:
-        classes.astype(np.float64)
-    except ValueError:
+    if training.many_classes or not looks_like_quantity(classes):
         return
     raise DataError(
         f"{data}: label {where} holds {classes.size:,} different numbers, and boost fits classes; "
@@ -116,7 +110,8 @@ def refuse_quantity(data: str, where: str, classes: npt.NDArray[Any], training: 
 def read_valid(valid: str, reading: ExampleReading, like: Examples) -> Examples:
     """Read examples with the columns of others; all of them have labels."""
     n_features = like.X.shape[1]
-    columns = {"names": like.names, "categories": like.categories}
+    strings = [j for j in like.categories if any(isinstance(cell, str) for cell in like.X[:, j])]
+    columns = {"names": like.names, "categories": strings}
     examples = reading.read(valid, n_features=n_features, **columns)
     if examples.y is None:
         fail(f"{valid}: has no labels, which are needed here")
@@ -151,7 +146,8 @@ def fit_at_once(booster: Any, examples: Examples, held_out: Examples | None, pat
     if held_out is not None and (booster.early_stopping or one):
         watched = {"eval_set": [(held_out.X, held_out.y)], "eval_names": ["valid"]}
     with warnings.catch_warnings():
-        _ignore_warnings()
+        warnings.simplefilter("ignore", NoEdgeWarning)  # our own lines say it
+        warnings.simplefilter("ignore", DataWarning)
         booster.set_params(verbose=1)
         try:
             booster.fit(examples.X, examples.y, **watched)
@@ -161,12 +157,6 @@ def fit_at_once(booster: Any, examples: Examples, held_out: Examples | None, pat
         booster.set_params(verbose=0)
     write_booster(booster, examples.names, path)
     say_end(booster)
-
-
-def _ignore_warnings() -> None:
-    """Ignore what our own lines say."""
-    warnings.simplefilter("ignore", NoEdgeWarning)
-    ignore_rare_classes()
 
 
 def say_end(booster: Any) -> None:
@@ -211,7 +201,9 @@ def fit_batches(
     refuse_quantity(data, where, labels, training)
     settings.weigh(booster, labels)
     booster.set_params(verbose=1)
-    booster.fit_batches(source, label=titles[-1] if label is None else label)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)  # our own lines say it
+        booster.fit_batches(source, label=titles[-1] if label is None else label)
     booster.set_params(verbose=0)
 
 

@@ -25,9 +25,17 @@ ALGORITHMS = tuple(name for name in BOOSTERS if name != "potential boost")
 class Settings(NamedTuple):
     """The booster that the options ask for; None where they leave it open.
 
-    Options:
+    Algorithm:
         algorithm (NAME): The booster: {0}, or the name of a potential that --import defines.
             Default: {1}.
+        d: The constant of nh-boost.dt. Default: 3.
+        edge: The edge that boost-by-majority counts on.
+        bins: Most bins per numeric feature. Default: 255, or 64 for fewer than 10,000 rows where a
+            size is chosen.
+        class_weight (WEIGHTS): balanced, which gives all classes the same weight, or a factor for
+            each class, such as yes=3,no=1.
+
+    Size:
         rounds: How many stumps or trees vote. Default: nh-boost.dt chooses 25, 50, 100 and so on
             on rows held out, up to 400 below 10,000 rows and 6,400 at the most; the others play
             200.
@@ -36,12 +44,8 @@ class Settings(NamedTuple):
         depth: Most questions on the way to a vote; 1 makes stumps. Leaves are then not chosen.
         ensemble: The model is the mean of the boosters that chose its size, or one booster of this
             size fitted to all rows. Default: the mean where a size is chosen.
-        d: The constant of nh-boost.dt. Default: 3.
-        edge: The edge that boost-by-majority counts on.
-        bins: Most bins per numeric feature. Default: 255, or 64 for fewer than 10,000 rows where a
-            size is chosen.
-        class_weight (WEIGHTS): balanced, which gives all classes the same weight, or a factor for
-            each class, such as yes=3,no=1.
+
+    Stopping:
         early_stopping (WHEN): {0}. on: play at most --rounds (default: 400) and stop where the
             log-loss on a tenth of the rows, held out, no longer falls. auto: the same from 10,001
             rows on.
@@ -146,7 +150,7 @@ def parse_weights(text: str, classes: Any) -> dict[Any, float]:
 class Training(NamedTuple):
     """How the columns of a table to be fitted are taken.
 
-    Options:
+    Table:
         categories (NAME,NAME): Columns that hold categories though their cells look like numbers or
             dates: names, or numbers from 1.
         many_classes: Fit a label of more than 30 different numbers. Default: refuse it, because it
@@ -160,7 +164,7 @@ class Training(NamedTuple):
 class ExampleReading(NamedTuple):
     """The options that say how tables are read.
 
-    Options:
+    Table:
         label (COLUMN): The label column: its name, or its number from 1. Default: the last column.
     """
 

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames._kernels.elementary import log_all
+from driftgames.boosting import DataWarning
 from driftgames.certificates.new_examples import FOLDS, NewExamples, name_boosters
 from driftgames.certificates.new_log_loss import CLIP, LossCounts, NewLogLoss
 from driftgames.cli._examples import Examples
@@ -216,7 +217,7 @@ def cross_validate(
     wrong: list[int] = []
     losses: list[LossCounts] = []
     with progress("folds", folds) as advance, warnings.catch_warnings():
-        ignore_rare_classes()
+        warnings.simplefilter("ignore", DataWarning)  # our own lines say it
         for k in range(folds):
             learn, test = np.flatnonzero(fold_of != k), np.flatnonzero(fold_of == k)
             fitted = clone(booster).fit(X[learn], y[learn])
@@ -235,11 +236,6 @@ def cross_validate(
     log_loss = NewLogLoss(tuple(losses), name_boosters(FOLDS, folds), classes.size)
     promise = NewExamples(sizes, tuple(wrong), FOLDS, log_loss=log_loss)
     return Table(f"{folds} folds of {name}", COLUMNS, tuple(rows)), promise
-
-
-def ignore_rare_classes() -> None:
-    """Ignore scikit-learn's warning of many classes; the line about the label says it."""
-    warnings.filterwarnings("ignore", message="The number of unique classes", category=UserWarning)
 
 
 def deal_folds(y: npt.NDArray[Any], folds: int, seed: int) -> IntArray:

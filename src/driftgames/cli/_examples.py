@@ -12,9 +12,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from driftgames.cli._cells import as_days, as_numbers, is_missing, is_number, marked_number
 from driftgames.cli._tables import TableFile, open_table, read_content
 from driftgames.cli._text_tables import LOOK, guess_separator
+from driftgames.core.cells import (
+    as_days,
+    as_numbers,
+    is_missing,
+    is_number,
+    is_truth_value,
+    marked_number,
+)
 from driftgames.core.text import shown
 from driftgames.core.typing import BoolArray, FloatArray
 from driftgames.datasets.files import DataError
@@ -86,6 +93,7 @@ def read_examples(
 
     values: list[Any] = []
     strings, dates = [], []
+    found: Any
     for k, j in enumerate(columns):
         cells = cells_of(j)
         found = None
@@ -104,7 +112,7 @@ def read_examples(
             raise DataError(f"{place}: {shown(cells[i])} is not a number, which the model needs")
         if found is None:
             strings.append(k)
-            found = np.array([None if is_missing(x) else str(x).strip() for x in cells], object)
+            found = _categories(cells, as_read=categories is None)
         values.append(found)
     X = np.empty((len(places), len(columns)), dtype=object if strings else np.float64)
     for k, column in enumerate(values):
@@ -115,12 +123,24 @@ def read_examples(
     return Examples(X, y, titles, known, strings, dates, where)
 
 
+def _categories(cells: Any, *, as_read: bool) -> npt.NDArray[np.object_]:
+    """Return a column of categories: numbers if ``as_read`` and all are numbers, else strings."""
+    numbers = as_numbers(cells) if as_read else None
+    if numbers is not None:
+        return np.array([None if x != x else x for x in numbers.tolist()], object)
+    return np.array([None if is_missing(x) else str(x).strip() for x in cells], object)
+
+
 def tidy_labels(labels: Sequence[Any]) -> npt.NDArray[Any]:
-    """Return labels as integers if all are whole numbers, else as they are.
+    """Return labels as truth values or integers if all are such, else as they are.
 
     >>> tidy_labels(["+1", "-1"]), tidy_labels(["spam", "ham"])
     (array([ 1, -1]), array(['spam', 'ham'], dtype='<U4'))
+    >>> tidy_labels(["true", "False"])
+    array([ True, False])
     """
+    if all(map(is_truth_value, labels)):
+        return np.array([str(each).strip().lower() == "true" for each in labels])
     try:
         numbers = np.array(labels, dtype=np.float64)
     except ValueError:
@@ -203,7 +223,8 @@ def _refuse_late_strings(table: TableFile, j: int, cells: Any, places: Sequence[
         return
     start = [cells[i] for i in first]
     if as_numbers(start) is not None:
-        kind, bad = "a number", (i for i in late if not is_number(cells[i]))
+        kind = "true or false" if is_truth_value(start[0]) else "a number"
+        bad = (i for i in late if as_numbers([cells[first[0]], cells[i]]) is None)
     elif as_days(start) is not None:
         # each cell beside the first: one format must fit both
         kind, bad = "a date", (i for i in late if as_days([cells[first[0]], cells[i]]) is None)
@@ -222,7 +243,7 @@ def _refuse_late_strings(table: TableFile, j: int, cells: Any, places: Sequence[
 def _days(table: TableFile, j: int, cells: Any) -> FloatArray | None:
     try:
         return as_days(cells)
-    except DataError as error:
+    except ValueError as error:
         raise DataError(f"{table.place('all rows', j)}: {error}") from None
 
 

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from driftgames.cli._cells import as_numbers, is_missing, is_number, marked_number
 from driftgames.cli._options import Reading
 from driftgames.cli._output import say
 from driftgames.cli._tables import Block, TableFile, open_table
+from driftgames.core.cells import as_numbers, is_missing, is_number, marked_number
 from driftgames.core.checks import first_index
 from driftgames.core.text import listed, shorten, shown
 from driftgames.core.typing import FloatArray

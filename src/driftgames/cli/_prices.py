@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from driftgames.cli._cells import counts_rows, rises
 from driftgames.cli._numbers import open_numbers
 from driftgames.cli._options import Reading, check_kept
+from driftgames.core.cells import counts_rows, rises
 from driftgames.core.text import shown
 from driftgames.core.typing import FloatArray
 from driftgames.datasets.files import DataError

@@ -22,7 +22,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from driftgames.cli._cells import holds_dates
 from driftgames.cli._text_tables import (
     LOOK,
     Record,
@@ -31,6 +30,7 @@ from driftgames.cli._text_tables import (
     read_lines,
     read_text,
 )
+from driftgames.core.cells import holds_dates
 from driftgames.core.text import listed, shorten, shown
 from driftgames.datasets.files import (
     LIMIT_VARIABLE,

@@ -13,7 +13,7 @@ from typing import Any
 
 import typer
 
-from driftgames.cli._cells import DATE_TITLES, holds_dates, is_missing, is_number
+from driftgames.core.cells import DATE_TITLES, holds_dates, is_missing, is_number
 from driftgames.core.text import listed, shown
 from driftgames.datasets.files import LIMIT_VARIABLE, DataError, most_bytes
 

@@ -58,8 +58,11 @@ class Output(StrEnum):
     PROBABILITY = "probability"
 
 
-Jobs = Annotated[int, typer.Option("--jobs", help="Threads; -1 takes all processors.")]
-Model = Annotated[Path, typer.Option("--model", metavar="M.json", help="The model file.")]
+Jobs = Annotated[int, typer.Option("--jobs", metavar="N", help="Threads; -1: all processors.")]
+Model = Annotated[
+    Path,
+    typer.Option("--model", metavar="M.json", help="The model file.", rich_help_panel="Files"),
+]
 
 
 @app.command(epilog=READING)
@@ -80,23 +83,21 @@ def fit(
     that are held out, and says what it chose. --leaves, --rounds and --depth set them.
     '--leaves 2 --rounds 200' is the booster of the paper, whose votes --plot of inspect draws.
 
-    A column with cells that are neither numbers nor dates holds categories. Rows without a
-    label are left out. The label column, its classes and the other columns are named before the
-    fit.
+    A column with cells that are neither numbers, truth values nor dates holds categories. Rows
+    without a label are left out. The label column, its classes and the other columns are named
+    before the fit.
 
     Example: driftgames boost fit breast_cancer.train.csv --label class --model m
 
-    Example: driftgames boost fit a.csv --valid b.csv --patience 20 --model m
+    Example: driftgames boost fit breast_cancer.train.csv --leaves 2 --model m2
 
-    Example: driftgames boost fit a.csv --leaves 2 --rounds 200 --model stumps
-
-    Example: driftgames boost fit a.csv --class-weight balanced --model m
-
-    Example: driftgames boost fit 'data/*.parquet' --label sold --model m.json
+    Example: driftgames boost fit breast_cancer.train.csv --patience 9 --model m
 
     Options:
         data (TRAIN): LIBSVM text, a table, or a pattern of tables such as 'data/*.csv'. Large
             .parquet files of numbers need not fit in memory.
+
+    Stopping:
         valid (FILE): Examples that score the model; it is not fitted to them. With early stopping
             they tell when to stop.
     """
@@ -149,7 +150,7 @@ def cv(
 
     Example: driftgames boost cv breast_cancer.train.csv --label class --folds 3
 
-    Example: driftgames boost cv a.csv --label y --leaves 2 --rounds 200
+    Example: driftgames boost cv breast_cancer.train.csv --leaves 2 --rounds 200
 
     Options:
         data (TRAIN): LIBSVM text, or tables.
@@ -198,12 +199,12 @@ def predict(
 
     Example: driftgames boost predict breast_cancer.test.csv --model m
 
-    Example: driftgames boost predict new.csv --model m.json --what probability
-
     Options:
         data (TEST): LIBSVM text, or a table.
         what: The label, the vote in [-1, 1], or the probability of the second class. With more than
             two classes votes and probabilities have a column for each.
+
+    Files:
         output (FILE): The file. Default: standard output.
         json (FILE): Write labels, votes and probabilities to this file.
     """
@@ -256,13 +257,15 @@ def inspect(
 
     Example: driftgames boost inspect m --plot-race race.svg --html page.html
 
-    Example: driftgames boost inspect stumps --plot shapes.svg
+    Example: driftgames boost inspect m2 --plot shapes.svg
 
     Options:
         model (M.json): The model file.
         data (FILE): Examples whose margins are shown, whose density --plot and --html draw, and
             the first of which --html explains.
         top: How many features to show.
+
+    Files:
         plot (FILE): Draw what the features of stumps vote to this .svg, .pdf or .png.
         plot_race (FILE): Draw the log-loss of each size over the rounds, by which one was chosen.
         html (OUT.html): Write a page: features, reasons, guarantee and the scorecard of stumps.

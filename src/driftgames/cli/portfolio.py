@@ -192,7 +192,7 @@ def portfolio(
             strategies[0].quote = market.quote
             strategies[0].save(save)
         if plot is not None:
-            from driftgames.cli._cells import moments
+            from driftgames.core.cells import moments
             from driftgames.plots.portfolio import plot_wealth
             from driftgames.plots.style import caption, save_figure
 

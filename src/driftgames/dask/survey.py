@@ -13,7 +13,7 @@ import numpy as np
 from distributed import Client
 
 import dask
-from driftgames.boosting.data.checks import find_classes
+from driftgames.boosting.data.checks import find_classes, warn_of_identifiers
 from driftgames.boosting.data.cuts import Cuts
 from driftgames.boosting.data.sample_weights import WeightScale, class_factors
 from driftgames.boosting.fit.folds import RowKeys
@@ -82,6 +82,7 @@ class Survey:
         seen = [head.seen for head in heads if head.seen is not None]
         if seen:
             plan = replace(plan, categories=reduce(add, seen).categories)
+            warn_of_identifiers(plan.categories, [self.n_rows] * one.n_features, one.names)
         if weighted or class_weight is not None:
             plan = self._weigh(plan, class_weight)
         return plan

@@ -121,5 +121,5 @@ def test_constraints_hold_beside_categories(depth):
     assert (steps[0] > 0).any()
     assert steps[-1].any()
     assert steps[1].any()
-    with pytest.raises(ValueError, match="monotonic_cst must be 0 for categories; feature 0"):
+    with pytest.raises(ValueError, match="must be 0 for categories without an order; feature 0"):
         NHBoostDTClassifier(2, max_leaves=2, monotonic_cst={"town": 1}).fit(frame, y)

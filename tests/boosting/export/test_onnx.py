@@ -122,3 +122,20 @@ def test_a_model_without_rounds_and_an_unknown_type(tmp_path):
     with pytest.raises(ValueError, match="float16"):
         model.to_onnx(tmp_path / "n.onnx", dtype="float16")
     assert not (tmp_path / "n.onnx").exists()
+
+
+def test_ordered_levels_go_by_their_names(tmp_path):
+    levels = ["low", "middle", "high", "top"]
+    codes = np.random.default_rng(2).integers(0, 4, 200)
+    frame = pd.DataFrame({"level": pd.Categorical.from_codes(codes, levels, ordered=True)})
+    frame["x"] = np.arange(200) % 7 / 7
+    model = NHBoostDTClassifier(20, max_leaves=4).fit(frame, codes + 2 * frame["x"] > 2)
+    model.to_onnx(tmp_path / "m.onnx", dtype="float64")
+    new = pd.DataFrame({"level": [*levels, "a new word", None], "x": np.linspace(0, 1, 6)})
+    given = {
+        "level": np.array([[each or ""] for each in new["level"].where(new["level"].notna(), "")]),
+        "x": new[["x"]].to_numpy(),
+    }
+    session = onnxruntime.InferenceSession(str(tmp_path / "m.onnx"))
+    (votes,) = session.run(["votes"], given)
+    np.testing.assert_array_equal(votes, model.decision_function(new))

@@ -1,10 +1,12 @@
 """The race of sizes against its rule in plain Python, on drawn tables and on refitted folds."""
 
 import math
+import tracemalloc
 import warnings
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from driftgames.boosting import BOOSTERS, NHBoostDTClassifier
 from driftgames.boosting.data.row_sample import hash_rows
@@ -258,3 +260,24 @@ def test_every_booster_chooses_if_it_is_asked_to(name, monkeypatch):
     shape = {"max_depth": None, "max_leaves": chosen.chosen_.max_leaves}
     alike = BOOSTERS[name](n_estimators=chosen.chosen_.n_estimators, **shape).fit(X, y)
     np.testing.assert_array_equal(alike.decision_function(X), chosen.decision_function(X))
+
+
+def peak_bytes(booster, X, y):
+    tracemalloc.start()
+    try:
+        booster.fit(X, y)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("n_rows", [800, 3200])  # all folds race, and the first one alone
+def test_a_race_on_many_bins_takes_the_memory_of_few_folds(n_rows):
+    X = sp.random(n_rows, 3000, 0.004, format="csr", random_state=0)
+    y = np.random.default_rng(0).integers(0, 2, n_rows)
+    stumps = NHBoostDTClassifier(25, max_leaves=2, calibrate=False, n_jobs=1)
+    chosen = NHBoostDTClassifier(n_jobs=1)
+    few = X[:200, :20], y[:200]
+    chosen.fit(*few)  # compiles
+    stumps.fit(*few)
+    assert peak_bytes(chosen, X, y) < 20 * peak_bytes(stumps, X, y)

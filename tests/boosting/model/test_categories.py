@@ -11,12 +11,12 @@ import pyarrow as pa
 import pytest
 from sklearn.base import clone
 
-from driftgames.boosting import BOOSTERS, AdaBoostClassifier, NHBoostDTClassifier
+from driftgames.boosting import BOOSTERS, AdaBoostClassifier, DataWarning, NHBoostDTClassifier
 from driftgames.boosting.data.sample_weights import SampleWeights
 from driftgames.boosting.model.categories import CategoryEncoder
 from driftgames.boosting.model.category_counts import RARE, CategoryColumn
 from driftgames.boosting.model.explanation import CategoryVotes
-from driftgames.boosting.persistence import encode_model
+from driftgames.boosting.persistence import encode_model, load_model
 from driftgames.datasets.binarise import Attribute, binarise, make_columns
 from driftgames.datasets.libsvm import read_libsvm
 
@@ -65,7 +65,7 @@ def questions(booster, names):
 
 def check_binarised(booster, frame, X, names, y, train):
     """Fit on a frame and on its binary columns: same stumps, edges and decisions."""
-    plain = type(booster)(**booster.get_params()).fit(X[train], y[train])
+    plain = clone(booster).set_params(categorical_features=None).fit(X[train], y[train])
     booster.fit(frame[train], y[train])
     asked = [names[j] for j in plain.stumps_.feature]
     wanted = list(zip(asked, plain.stumps_.left_vote.tolist(), strict=True))
@@ -108,8 +108,9 @@ def test_raw_census_gives_the_model_of_its_131_binary_columns(name, shared_data)
     np.testing.assert_array_equal(np.array(labels) == ">50K", y > 0)
     names = [title for _, title in read("census131.features.txt.xz")]
     assert len(names) == X.shape[1] == 131
+    named = list(frame.select_dtypes("category"))  # categories in their order, and no levels
     check_binarised(
-        BOOSTERS[name](n_estimators=60, max_depth=1, calibrate=False),
+        BOOSTERS[name](n_estimators=60, max_depth=1, calibrate=False, categorical_features=named),
         frame,
         X,
         names,
@@ -301,14 +302,14 @@ def test_a_single_category_asks_nothing_and_ten_thousand_are_kept_sparse():
         assert model.feature_importances_.tolist() == [0.0, 1.0]
         assert model.encoder_.n_columns > 8_000
         assert model.model_.encode(frame).nnz <= 3 * n
-    empty = frame[:400].assign(one=None)
+    empty = frame[:400].assign(one=None, many="few")
     assert (
         NHBoostDTClassifier(3, max_depth=2, calibrate=False)
-        .fit(empty, y[:400])
+        .fit(empty.assign(x=np.arange(400)), y[:400])
         .encoder_.categories[0]
         == ()
     )
-    ids = pd.DataFrame({"id": [f"i{k}" for k in range(400)], "x": rng.normal(size=400)})
+    ids = pd.DataFrame({"id": [f"i{k // 2}" for k in range(400)], "x": rng.normal(size=400)})
     model = NHBoostDTClassifier(5, max_depth=2, calibrate=False).fit(ids, ids["x"] > 0)
     assert model.encoder_.features[0].ranks == ()  # an order of labels would give them away
 
@@ -358,6 +359,7 @@ def test_the_documents_say_what_a_model_is_and_how_to_predict_without_it(depth, 
     ):
         exec(snippet, shared)
     frame, y = draw(6)
+    frame["shape"] = pd.Categorical(frame["shape"], ["square", "round"], ordered=True)
     booster = AdaBoostClassifier(9, max_depth=depth, calibrate=False).fit(frame, y)
     booster.save(tmp_path / "m.json")
     text = (docs / "model_format.md").read_text()
@@ -369,3 +371,101 @@ def test_the_documents_say_what_a_model_is_and_how_to_predict_without_it(depth, 
     rows[0][0], rows[1][3] = "purple", None  # unknown, missing
     wanted = booster.predict(pd.DataFrame(rows, columns=frame.columns)).tolist()
     assert [namespace["predict"](namespace["encode"](x)) for x in rows] == wanted
+
+
+LEVELS = ["none", "low", "middle", "high", "very high", "extreme", "most", "all"]
+
+
+def ordered_frames(values, levels=LEVELS):
+    """Return one column of an ordered type in each library of data frames."""
+    codes = pa.array([None if each is None else levels.index(each) for each in values], pa.int8())
+    arrow = pa.DictionaryArray.from_arrays(codes, pa.array(levels), ordered=True)
+    return {
+        "pandas": pd.DataFrame({"level": pd.Categorical(values, levels, ordered=True)}),
+        "polars": pl.DataFrame({"level": pl.Series(values, dtype=pl.Enum(levels))}),
+        "pyarrow": pa.table({"level": arrow}),
+    }
+
+
+def test_one_stump_separates_ordered_levels(tmp_path):
+    values = LEVELS * 25
+    y = np.array([LEVELS.index(each) >= 5 for each in values])
+    models = []
+    for kind, frame in ordered_frames(values).items():
+        stump = NHBoostDTClassifier(1, max_leaves=2, calibrate=False).fit(frame, y)
+        assert stump.score(frame, y) == 1.0, kind
+        models.append(model_of(stump))
+        stump.save(tmp_path / "m.json")
+        loaded = load_model(tmp_path / "m.json")
+        strings = np.array([[each] for each in values], dtype=object)
+        np.testing.assert_array_equal(loaded.predict(frame), y)
+        np.testing.assert_array_equal(loaded.explain(["most"]).votes, [1])
+        with pytest.warns(UserWarning, match="feature names"):
+            np.testing.assert_array_equal(loaded.predict(strings), y)
+    assert models[0] == models[1] == models[2]
+    named = NHBoostDTClassifier(
+        1, max_leaves=2, calibrate=False, categorical_features=["level"]
+    ).fit(frame, y)
+    assert named.score(frame, y) < 1.0  # "is it c?"
+
+
+def test_ordered_levels_are_known_by_name_whatever_the_type_of_new_rows():
+    values = [*LEVELS[:6], None] * 20  # two levels have no example
+    y = np.array([each in LEVELS[3:6] for each in values])
+    model = NHBoostDTClassifier(10, max_leaves=4, calibrate=False)
+    model.fit(ordered_frames(values)["pandas"], y)
+    asked = ["all", "low", "extreme", None]
+    votes = [
+        model.decision_function(frame)
+        for levels in (LEVELS, LEVELS[::-1])
+        for frame in ordered_frames(asked, levels).values()
+    ]
+    votes.append(model.decision_function(pd.DataFrame({"level": asked})))
+    for each in votes:
+        np.testing.assert_array_equal(each, votes[0])
+    assert votes[0][0] == votes[0][2]  # the level above all examples is like the highest
+    new = model.decision_function(pd.DataFrame({"level": ["a new word"]}))
+    assert new[0] == votes[0][3]  # as a missing value
+
+
+def test_an_ordered_type_may_have_a_monotonic_constraint_and_names_in_its_shape():
+    rng = np.random.default_rng(3)
+    codes = rng.integers(0, 8, 400)
+    frame = pd.DataFrame({"level": pd.Categorical.from_codes(codes, LEVELS, ordered=True)})
+    y = codes + rng.normal(size=400, scale=4) > 4
+    frame["x"] = rng.normal(size=400)
+    model = NHBoostDTClassifier(5, max_leaves=2, monotonic_cst={"level": 1}).fit(frame, y)
+    shape = model.shape_functions_["level"]
+    assert shape.categories == tuple(LEVELS)
+    assert (np.diff(shape([*LEVELS])) >= 0).all()
+    assert shape.values[0] < shape.values[-1]
+    assert "very high" in str(model.scorecard().to_frame())
+
+
+def test_batches_of_an_ordered_type_give_the_model_of_all_rows():
+    rng = np.random.default_rng(4)
+    codes = rng.integers(0, 8, 300)
+    frame = pd.DataFrame({"level": pd.Categorical.from_codes(codes, LEVELS, ordered=True)})
+    y = codes + rng.normal(size=300) > 4
+    one = NHBoostDTClassifier(20, max_leaves=4, calibrate=False)
+    parts = [(frame[k : k + 100], y[k : k + 100]) for k in (0, 100, 200)]
+    assert model_of(clone(one).fit_batches(parts)) == model_of(one.fit(frame, y))
+
+
+def test_names_of_rows_are_said_and_hardly_asked_for():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=600)
+    frame = pd.DataFrame({"x": x, "who": [f"p{k}" for k in rng.integers(0, 700, 600)]})
+    y, n = x + rng.normal(size=600) > 0, frame["who"].nunique()
+    assert n > 300
+    booster = NHBoostDTClassifier(20, max_leaves=4, calibrate=False)
+    words = f"column 'who' has {n} different categories in 600 rows: .* leave it out"
+    with pytest.warns(DataWarning, match=words):
+        booster.fit(frame, y)
+    assert booster.encoder_.n_columns == 2  # x, and the most common name
+    with pytest.warns(DataWarning, match=words.replace("'who'", "1")):
+        batches = clone(booster).fit_batches([(frame[:300], y[:300]), (frame[300:], y[300:])])
+    assert model_of(batches) == model_of(booster)
+    frame["who"] = frame["who"].where(np.arange(600) < 250, "nobody")
+    booster.fit(frame, y)  # fewer than half of the rows have names of their own
+    assert booster.encoder_.n_columns > 200

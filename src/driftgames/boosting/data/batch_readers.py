@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from driftgames.boosting.data.bins import Array
+from driftgames.core.checks import shown
 from driftgames.core.typing import BoolArray, IntArray
 
 
@@ -112,17 +113,17 @@ def open_source(source: Any, asked: Asked) -> BatchReader:
         if value is not None:
             raise ValueError(
                 f"{name} belongs to parquet files, a pyarrow Dataset or a polars LazyFrame; "
-                f"got {name}={value!r} beside a source of type {type(source).__name__}"
+                f"got {name}={shown(value)} beside a source of type {type(source).__name__}"
             )
     if hasattr(source, "__next__"):
         raise ValueError(
             "source must be read twice, and an iterator can be read once; give the function that "
-            f"makes it instead of {source!r}"
+            f"makes it instead of {shown(source)}"
         )
     if not callable(source) and not hasattr(source, "__iter__"):
         raise ValueError(
             "source must be a function that returns batches, a list of them, parquet files, a "
-            f"pyarrow Dataset or a polars LazyFrame; got {source!r}"
+            f"pyarrow Dataset or a polars LazyFrame; got {shown(source)}"
         )
 
     def read() -> Iterator[Batch]:

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.utils import check_X_y
+from sklearn.utils import check_array, check_X_y
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from driftgames.boosting.data.bins import Array
 from driftgames.boosting.data.frames import (
     Categories,
+    Levels,
     check_types,
     code_columns,
     find_categories,
+    has_dates,
+    has_words,
+    is_identifier,
     is_missing,
 )
 from driftgames.boosting.data.sparse_input import check_sparse
 from driftgames.core.checks import float_errors, shown, unmask
 from driftgames.core.threads import open_threads
+from driftgames.core.typing import FloatArray
 
 INPUT: dict[str, Any] = {
     "accept_sparse": "csr",
@@ -30,7 +36,17 @@ INPUT: dict[str, Any] = {
 }
 """The input that scikit-learn's checks allow."""
 
+MOST_NUMBERS = 30
+"""A label of more different numbers looks like a quantity."""
+
+MOST_CLASSES = 1_000
+"""A fit of more classes is refused: trees of a leaf for each would take hours."""
+
 _LARGE = 1 << 20  # entries from which threads look for infinities
+
+
+class DataWarning(UserWarning):
+    """A column is likely not what it was given as: a quantity as a label, a name as a feature."""
 
 
 def check_examples(
@@ -45,14 +61,33 @@ def check_examples(
     check_labels(y)
     setting, categorical = booster.categorical_features, None
     by_type = isinstance(setting, str) and setting == "from_dtype"
+    check_kind(X, has_categories=not by_type and setting is not None)
     if not (by_type and isinstance(X, np.ndarray)):  # an array has one type
         categorical = find_categories(X, setting)
         check_types(X, categorical)
-    if categorical is None:
+    if categorical is None and not has_dates(X):
         return *_validate(booster, X, y, reset=reset), None
-    validate_data(booster, X, reset=reset, skip_check_array=True)  # names, number of columns
-    codes, categories = code_columns(X, (None,) * categorical.size, learn=categorical)
+    _note_columns(booster, X, reset=reset)
+    if categorical is None:
+        return *check_X_y(_read_columns(booster, X), y, estimator=booster, **INPUT), None
+    codes, categories = code_columns(
+        X, (None,) * categorical.size, learn=categorical, by_type=by_type
+    )
     return *check_X_y(codes, y, estimator=booster, **INPUT), categories
+
+
+def check_kind(X: Any, has_categories: bool) -> None:
+    """Raise ValueError for an array that NumPy would turn into numbers that nobody means.
+
+    >>> check_kind(np.array([["2020-01-01"]], "datetime64[D]"), False)
+    Traceback (most recent call last):
+    ...
+    ValueError: X must be numbers; got an array of datetime64[D]: put dates into a data frame
+    """
+    kind = X.dtype.kind if isinstance(X, np.ndarray) else "f"
+    if kind in "SV" or (kind in "Mm" and not has_categories):
+        advice = ": put dates into a data frame" if kind in "Mm" else ""
+        raise ValueError(f"X must be numbers; got an array of {X.dtype}{advice}")
 
 
 def check_labels(y: Any) -> None:
@@ -100,12 +135,66 @@ def check_labels(y: Any) -> None:
 
 
 def find_classes(y: Array) -> Array:
-    """Return the labels in order; raise ValueError if there are fewer than two."""
-    check_classification_targets(y)
+    """Return the labels in order; raise ValueError if there are fewer than two, or too many.
+
+    Labels that look like a quantity are a `DataWarning`.
+    """
+    with warnings.catch_warnings():
+        # batches come with each label once: scikit-learn would say that there are too many
+        warnings.filterwarnings("ignore", "The number of unique classes", UserWarning)
+        check_classification_targets(y)
     classes = np.unique(y)
     if classes.size < 2:
         raise ValueError(f"y must hold two classes or more; got one class only: {classes.tolist()}")
+    quantity = looks_like_quantity(classes)
+    what = f"{classes.size:,} different {'numbers' if quantity else 'classes'}"
+    if classes.size > MOST_CLASSES:
+        raise ValueError(
+            f"y must hold at most {MOST_CLASSES:,} classes; got {what}: for a quantity use a "
+            "regressor, or cut it into intervals"
+        )
+    if quantity:
+        warnings.warn(
+            f"y holds {what}, which looks like a quantity; boosters fit a class for each, which "
+            "takes long: for a quantity use a regressor, or cut it into intervals",
+            DataWarning,
+            stacklevel=3,
+        )
     return classes
+
+
+def looks_like_quantity(classes: Array) -> bool:
+    """Return whether these are more different numbers than a person would call classes.
+
+    >>> looks_like_quantity(np.arange(31)), looks_like_quantity(np.arange(30))
+    (True, False)
+    """
+    if classes.size <= MOST_NUMBERS:
+        return False
+    try:
+        classes.astype(np.float64)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def warn_of_identifiers(
+    categories: Sequence[Categories | None] | None, n_values: Sequence[int], names: Any
+) -> None:
+    """Say which columns of categories are likely names of the rows; a `DataWarning`.
+
+    ``n_values`` are the numbers of values of each column that are known.
+    """
+    for j, known in enumerate(categories or ()):
+        if known is None or isinstance(known, Levels) or not is_identifier(len(known), n_values[j]):
+            continue
+        warnings.warn(
+            f"column {j if names is None else shown(names[j])} has {len(known):,} different "
+            f"categories in {n_values[j]:,} rows: it is likely a name of the row, which says "
+            "nothing about new rows; leave it out",
+            DataWarning,
+            stacklevel=3,
+        )
 
 
 def check_rows(
@@ -121,12 +210,29 @@ def check_rows(
         if not named and X.shape[1] == booster.n_features_in_:
             return X  # scikit-learn would find nothing, and takes longer than a prediction
     X = unmask("X", X, missing=True)
+    check_kind(X, categorical is not None)
     if categorical is not None:
-        validate_data(booster, X, reset=False, skip_check_array=True)  # names, number of columns
+        _note_columns(booster, X, reset=False)
         check_types(X, categorical)
         return X
     check_types(X, None)
+    if has_dates(X) or has_words(X):
+        _note_columns(booster, X, reset=False)
+        return check_array(_read_columns(booster, X), estimator=booster, **INPUT)
     return _validate(booster, X, "no_validation", reset=False, finite=finite)
+
+
+def _note_columns(booster: Any, X: Any, *, reset: bool) -> None:
+    """Note the names and the number of the columns with ``reset``, and else compare them."""
+    try:
+        validate_data(booster, X, reset=reset, skip_check_array=True)
+    except (IndexError, KeyError) as error:  # scikit-learn looks at the first row of anything
+        raise ValueError(f"X must be rows and columns; got {shown(X)}") from error
+
+
+def _read_columns(booster: Any, X: Any) -> FloatArray:
+    """Return the columns of a data frame as numbers, dates as days."""
+    return code_columns(X, (None,) * booster.n_features_in_)[0]
 
 
 def _validate(booster: Any, X: Any, y: Any, *, reset: bool, finite: bool = True) -> Any:

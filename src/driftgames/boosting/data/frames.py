@@ -16,6 +16,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from scipy.sparse import issparse
 
+from driftgames.core.cells import as_days, as_numbers, is_number
 from driftgames.core.checks import shown
 from driftgames.core.data_frames import as_frame
 from driftgames.core.typing import BoolArray, FloatArray
@@ -24,6 +25,11 @@ Category = str | bool | int | float
 """A value of a category column, as a model file holds it."""
 
 Categories = tuple[Category, ...]
+
+
+class Levels(tuple[Category, ...]):
+    """The categories of an ordered type, all of them, from the lowest: codes have their order."""
+
 
 UNKNOWN = -1.0
 """The code of a value that the fit did not see."""
@@ -58,28 +64,55 @@ def find_categories(X: Any, setting: Any) -> BoolArray | None:
 
 
 def check_types(X: Any, categorical: Sequence[bool] | BoolArray | None) -> None:
-    """Raise ValueError for a data frame with a column of dates, times or lists.
+    """Raise ValueError for a data frame with a column of times of day, lists or structs.
 
     Such a column may be a category; ``categorical`` says which ones are.
     """
     frame = as_frame(X)
     for j, (name, dtype) in enumerate(() if frame is None else frame.schema.items()):
         of_numbers = categorical is None or not categorical[j]
-        if of_numbers and (dtype.is_temporal() or dtype.is_nested()):
+        if of_numbers and (dtype.is_nested() or dtype == nw.Time):
             raise ValueError(
                 f"column {shown(name)} is of type {dtype}: turn it into numbers, or name it in "
                 "categorical_features"
             )
 
 
+def has_dates(X: Any) -> bool:
+    """Return whether a column of a data frame holds dates or durations, which are read as days."""
+    frame = as_frame(X)
+    return frame is not None and any(dtype.is_temporal() for dtype in frame.schema.values())
+
+
+def has_words(X: Any) -> bool:
+    """Return whether a column of a data frame holds strings, categories or objects."""
+    frame = as_frame(X)
+    kinds = (nw.Object, *_OF_CATEGORIES)
+    return frame is not None and any(dtype in kinds for dtype in frame.schema.values())
+
+
+def is_identifier(n_categories: int, n_values: float) -> bool:
+    """Return whether so many categories in so many known values are likely names of the rows.
+
+    >>> is_identifier(1_922, 3_000), is_identifier(1_000, 3_000)
+    (True, False)
+    """
+    return n_categories >= 10 and n_categories > n_values / 2
+
+
 def code_columns(
-    X: Any, categories: Sequence[Categories | None], *, learn: BoolArray | None = None
+    X: Any,
+    categories: Sequence[Categories | None],
+    *,
+    learn: BoolArray | None = None,
+    by_type: bool = False,
 ) -> tuple[FloatArray, tuple[Categories | None, ...]]:
     """Return the columns of ``X`` as numbers, category columns by their codes, and the categories.
 
     The code of a category is its place among the ``categories`` of its column, that of a missing
     value is NaN, and that of any other value is `UNKNOWN`. A column that ``learn`` marks has the
-    categories found in it: in the order of its type if that is ordered (Enum), else sorted.
+    categories found in it: in the order of its type if that is ordered (Enum), else sorted. With
+    ``by_type`` an ordered type has `Levels`.
     """
     frame = as_frame(X)
     table: Any = np.asarray(X, dtype=getattr(X, "dtype", object)) if frame is None else frame
@@ -97,7 +130,9 @@ def code_columns(
         raw = column.tolist() if frame is None else column.to_list()
         plain = _plain_values(raw, name)
         if learns:
-            known = learnt[j] = _order(plain.values(), getattr(column.dtype, "categories", ()))
+            order = _type_order(column)
+            known = _levels(order) if by_type and order else _order(plain.values(), order)
+            learnt[j] = known
         _check_kind([*(known or ()), *plain.values()], name)
         at = {category: float(k) for k, category in enumerate(known or ())}
         code = {v: np.nan if c is None else at.get(c, UNKNOWN) for v, c in plain.items()}
@@ -137,8 +172,7 @@ class FoundCategories(NamedTuple):
         frame, order = as_frame(X), list(categories)
         for j, known in enumerate(categories):
             if known is not None:
-                typed = () if frame is None else getattr(frame[:, j].dtype, "categories", ())
-                order[j] = tuple(c for c in _plain_values(typed, "").values() if c is not None)
+                order[j] = () if frame is None else _levels(_type_order(frame[:, j]))
         return cls(categories, tuple(order))
 
     def __add__(self, other: FoundCategories) -> FoundCategories:  # type: ignore[override]
@@ -154,6 +188,9 @@ class FoundCategories(NamedTuple):
                 categories.append(None)
                 continue
             _check_kind([*known, *others], f"column {j}")
+            if isinstance(known, Levels):
+                categories.append(known)
+                continue
             categories.append(_order([*known, *others], self.order[j] or ()))
         return FoundCategories(tuple(categories), self.order)
 
@@ -217,7 +254,23 @@ def is_missing(value: Any) -> bool:
     return value is None or type(value).__name__ in _MISSING_TYPES or bool(value != value)
 
 
-def _order(categories: Iterable[Category | None], ordered: Iterable[Any]) -> Categories:
+def _type_order(column: Any) -> Sequence[Any]:
+    """Return the values of an ordered type in their order; none if the type has no order."""
+    if isinstance(column, np.ndarray):
+        return ()
+    arrow = getattr(column.to_native(), "type", None)  # narwhals does not tell its order
+    if getattr(arrow, "ordered", False) is True and len(column):
+        levels: list[Any] = column.to_native().unify_dictionaries().chunk(0).dictionary.to_pylist()
+        return levels
+    return tuple(getattr(column.dtype, "categories", ()))
+
+
+def _levels(order: Sequence[Any]) -> Levels:
+    """Return the values of an ordered type as a file can hold them."""
+    return Levels(each for each in _plain_values(order, "").values() if each is not None)
+
+
+def _order(categories: Iterable[Category | None], ordered: Sequence[Any]) -> Categories:
     """Return the distinct categories: those of an ordered type in its order, others sorted."""
     there = {category for category in categories if category is not None}
     if ordered:
@@ -239,13 +292,27 @@ def _check_kind(values: Iterable[Category | None], name: str) -> None:
 
 
 def _numbers(column: Any, name: str) -> FloatArray:
-    """Return a column of an array or a data frame as floats; a missing value is NaN."""
-    try:
-        if isinstance(column, np.ndarray):
-            return column.astype(np.float64)
-        if column.dtype in (nw.Object, *_OF_CATEGORIES):
-            values = [np.nan if is_missing(value) else value for value in column.to_list()]
-            return np.array(values, dtype=np.float64)
+    """Return a column of an array or a data frame as floats, by the rules of `core.cells`.
+
+    Truth values are 0 and 1, dates and durations are days, and a missing value is NaN.
+    """
+    of_array = isinstance(column, np.ndarray)
+    if of_array and column.dtype.kind in "biuf":
+        return np.asarray(column.astype(np.float64))
+    if not of_array and column.dtype.is_numeric():
         return np.asarray(column.cast(nw.Float64).to_numpy())
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} must hold numbers ({error})") from error
+    if not of_array and column.dtype.is_temporal():
+        cells = column.to_numpy()
+    else:
+        raw = column.tolist() if of_array else column.to_list()
+        cells = [None if is_missing(each) else each for each in raw]
+    try:
+        found = as_numbers(cells)
+        found = as_days(cells) if found is None else found
+    except ValueError as error:  # a date of two meanings
+        raise ValueError(f"{name}: {error}") from error
+    if found is None:
+        known = [each for each in cells if each is not None]
+        bad = next((each for each in known if not is_number(each)), known[0])
+        raise ValueError(f"{name} must hold numbers; got {shown(bad)}")
+    return found

@@ -101,6 +101,8 @@ def check_weights(sample_weight: Any, X: Any, y: Array, classes: Array) -> Float
         return None
     if not is_real(sample_weight):  # scikit-learn reads one number as that of every row
         sample_weight = as_floats("sample_weight", sample_weight)
+    elif not math.isfinite(sample_weight):
+        raise ValueError(f"sample_weight must be finite; got {shown(sample_weight)}")
     weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     if not weights.any():
         raise ValueError("sample_weight must not be zero for every example")

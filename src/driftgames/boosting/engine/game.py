@@ -108,6 +108,10 @@ class LocalGame(Game):
     def votes(self) -> FloatArray:
         """Return the normalised votes on all rows, with a column for each of several classes."""
 
+    @abstractmethod
+    def rest(self) -> None:
+        """Free what only the growth of a tree needs, until the next round."""
+
 
 @dataclass(frozen=True, eq=False)
 class TreeLearner:
@@ -285,3 +289,7 @@ class MistakeGame(CountedGame, LocalGame):
     def votes(self) -> FloatArray:
         """Return the normalised votes on all rows, with a column for each of several classes."""
         return (2 * self._engine.votes_for() - self.n_rounds) / self.n_rounds
+
+    def rest(self) -> None:
+        """Free what only the growth of a tree needs, until the next round."""
+        self._engine.rest()

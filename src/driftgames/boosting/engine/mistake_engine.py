@@ -156,6 +156,18 @@ class Engine:
                 wider[name] = np.concatenate([old, old, old[:, :1]], axis=1)
             self.state = replace(self.state, **wider)
 
+    def rest(self) -> None:
+        """Free the sums of leaves, the largest of the arrays; the next round makes them anew."""
+        sums = self.nodes.sums
+        self.nodes = replace(self.nodes, sums=np.empty((len(sums), 0, *sums.shape[2:]), sums.dtype))
+
+    def wake(self) -> None:
+        """Make room for the sums of leaves, if there is none after a `rest`."""
+        sums, n_slots = self.nodes.sums, self.nodes.free.size
+        if sums.shape[1] < n_slots:
+            shape = len(sums), n_slots, *sums.shape[2:]
+            self.nodes = replace(self.nodes, sums=np.empty(shape, sums.dtype))
+
     def arrays(self) -> tuple[BinnedRows, RowState, Positions, Nodes]:
         """Return the arrays that the loops of a tree work on."""
         return self.rows, self.state, self.positions, self.nodes
@@ -311,6 +323,7 @@ class MistakeEngine(Engine):
 
     def play(self, until: int, rule: Rule = PYTHON_RULE) -> bool:
         """Play up to round ``until``; return False if a tree had no edge."""
+        self.wake()
         status = self._call(until, rule)
         while status not in (rounds.PLAYED, rounds.NO_EDGE):
             if status == rounds.TALLY_FULL:

@@ -89,6 +89,10 @@ class VoteGame(LocalGame):
         """Return the normalised votes on all rows, with a column for each of several classes."""
         return self._by_row() / self._all_votes
 
+    def rest(self) -> None:
+        """Free what only the growth of a tree needs, until the next round."""
+        self._grower.rest()
+
     def margins(self) -> Margins:
         """Return the margins, rounded up to hundredths: the certificate needs no more."""
         counts = self._copies > 0

@@ -24,7 +24,7 @@ from driftgames.boosting.data.assembly import begin_assembly, join
 from driftgames.boosting.data.batch_readers import OTHER_ROWS, Batch, BatchReader, Fingerprint
 from driftgames.boosting.data.binned_data import BinnedData
 from driftgames.boosting.data.bins import Array
-from driftgames.boosting.data.checks import find_classes
+from driftgames.boosting.data.checks import find_classes, warn_of_identifiers
 from driftgames.boosting.data.cut_summary import CutSummary
 from driftgames.boosting.data.frames import UNKNOWN, Categories, FoundCategories, recode
 from driftgames.boosting.data.row_sample import hash_rows
@@ -275,13 +275,15 @@ class BatchPasses:
         if first.sample_weight is not None or self.class_weight is not None:
             self._weigh()
         if categories is not None and self.categories is None:
-            seen, labels = [], []
-            for k, batch, _, y, some in self._batches("finding categories"):
+            seen, labels, n_values = [], [], np.zeros(1, dtype=np.int64)
+            for k, batch, X, y, some in self._batches("finding categories"):
                 if some is None:
                     raise ValueError(f"batch {k} must have categories as batch 0; it has none")
                 seen.append(FoundCategories.of(batch.X, some))
                 labels.append(np.unique(y))
+                n_values = n_values + np.count_nonzero(~np.isnan(X), axis=0)
             self.categories = reduce(add, seen).categories
+            warn_of_identifiers(self.categories, n_values.tolist(), self.source.names)
             self.classes = find_classes(np.concatenate(labels))
 
     @property

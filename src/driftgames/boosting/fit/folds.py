@@ -22,12 +22,13 @@ from driftgames.boosting.data.binned_data import BinnedData
 from driftgames.boosting.data.bins import Array
 from driftgames.boosting.data.row_sample import deal_ranks, mix_hashes
 from driftgames.boosting.data.sample_weights import SampleWeights
-from driftgames.boosting.engine.game import GameRule, Round, TreeLearner
+from driftgames.boosting.engine.game import GameRule, LocalGame, Round, TreeLearner
 from driftgames.boosting.engine.shape import TreeShape
 from driftgames.boosting.model.calibration import Calibration
 from driftgames.boosting.model.stumps import Stumps
 from driftgames.boosting.model.training_record import HeldOut, vote_by_mass
 from driftgames.boosting.model.trees import Trees
+from driftgames.core.caching import cached_property
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
 
 SMALL = 10_000
@@ -123,6 +124,9 @@ class Fold:
 
     ``held_out`` tells which examples these are, and ``labels`` number their classes if there are
     more than two. There are at most ``most_rounds`` rounds.
+
+    A race has many folds, and few of them play at a time: the game begins with the first round, and
+    rests between two calls of `votes`.
     """
 
     def __init__(
@@ -147,14 +151,19 @@ class Fold:
             n_classes,
             n_threads,
         )
-        self._game = rule.begin(self.learner, most_rounds)
+        self._rule, self._most_rounds = rule, most_rounds
         self._default = vote_by_mass(self.learner.masses)
         self._ended = False
+
+    @cached_property
+    def _game(self) -> LocalGame:
+        return self._rule.begin(self.learner, self._most_rounds)
 
     def votes(self, n_rounds: int) -> FloatArray:
         """Play until there are ``n_rounds`` rounds; return the votes on all examples."""
         if not self._ended:
             self._ended = not self._game.play_until(n_rounds)
+            self._game.rest()
         n_votes = self._default.size
         votes = np.empty((self._order.size, n_votes) if n_votes > 1 else self._order.size)
         played = self._game.n_rounds > 0

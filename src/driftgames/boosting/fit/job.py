@@ -127,13 +127,17 @@ class Columns:
             return None
         if self.classes.size > 2:
             raise ValueError(
-                f"monotonic_cst is for two classes; got it beside {self.classes.size} classes"
+                f"monotonic_cst is for two classes; got it beside {self.classes.size}, whose "
+                "votes cannot all rise with a feature: fit one class against the rest"
             )
         if encoder is None:
             return signs
         for j, feature in enumerate(encoder.features):
-            if feature is not None and signs[j]:
-                raise ValueError(f"monotonic_cst must be 0 for categories; feature {j} holds some")
+            if signs[j] and feature is not None and not feature.ordered:
+                raise ValueError(
+                    "monotonic_cst must be 0 for categories without an order; feature "
+                    f"{j} holds some"
+                )
         return np.asarray(signs[encoder.feature])
 
 

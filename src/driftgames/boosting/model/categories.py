@@ -25,6 +25,8 @@ class CategoryEncoder:
     feature; a feature of numbers stays one column. A stump on "is it c?" is a stump on the binary
     column of the published data sets. [LS14, Tab. 2]
 
+    - Categories of an ordered type are levels: one column of their codes, as of numbers. An unknown
+      level is a missing value there.
     - An unknown category, one that the fit did not see, answers "no" to every question.
     - A missing value is a category of its own. If the fit saw none, it counts as unknown.
     - Trees also have the categories in the order of their mean label,
@@ -96,6 +98,9 @@ class CategoryEncoder:
             if not known:
                 features.append(None)
                 continue
+            if known[0].ordered:  # the same levels for all
+                features.append(known[0])
+                continue
             union = {category for column in known for category in column.categories}
             categories: Categories = tuple(sorted(union))
             ranks = []
@@ -112,7 +117,7 @@ class CategoryEncoder:
         columns: list[int] = []
         for j, feature in enumerate(encoders[number].features):
             start, wider = int(self.starts[j]), self.features[j]
-            if feature is None or wider is None:
+            if feature is None or wider is None or feature.ordered:
                 columns.append(start)
                 continue
             place = {category: k for k, category in enumerate(wider.categories)}
@@ -167,6 +172,9 @@ class CategoryEncoder:
             if feature is None:
                 columns[:, e], values[:, e] = start, code
                 continue
+            if feature.ordered:
+                columns[:, e], values[:, e] = start, np.where(code == UNKNOWN, np.nan, code)
+                continue
             n = len(feature.categories)
             k = np.where(np.isnan(code), n if feature.missing else UNKNOWN, code).astype(np.int64)
             columns[:, e], values[:, e] = np.where(k >= 0, start + k, -1), 1.0
@@ -200,6 +208,11 @@ class CategoryEncoder:
             feature = self.features[j]
             if feature is None:
                 shapes[j] = replace(shape, feature=j)
+                continue
+            if feature.ordered:
+                levels = shape(np.arange(len(feature.categories)))
+                lost = shape.missing
+                shapes[j] = CategoryVotes(j, feature.categories, levels, lost, unknown=lost)
                 continue
             # categories, then a missing value, then an unknown category
             own = votes.setdefault(j, np.zeros(len(feature.categories) + 2))

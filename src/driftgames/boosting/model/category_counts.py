@@ -7,11 +7,14 @@ from typing import Self
 
 import numpy as np
 
-from driftgames.boosting.data.frames import Categories
+from driftgames.boosting.data.frames import Categories, Levels, is_identifier
 from driftgames.core.typing import Content, FloatArray, IntArray
 
 RARE = 10
-"""A category in which fewer examples of either class are expected has no rank."""
+"""A category in which fewer examples of either class are expected has no rank.
+
+Where the categories are likely names of the rows, one of fewer examples has no column either.
+"""
 
 
 @dataclass(frozen=True)
@@ -20,7 +23,8 @@ class CategoryColumn:
 
     It becomes one column "is it c?" for each category ``c``, then "is it missing?" if the fit saw
     missing values, then one column for each entry of ``ranks``. That entry holds the rank of each
-    category, from 1, or 0 for a category without a rank.
+    category, from 1, or 0 for a category without a rank. Categories that are `Levels` become one
+    column of their codes.
     """
 
     categories: Categories
@@ -33,26 +37,35 @@ class CategoryColumn:
             raise ValueError("categories must be distinct, and all strings or all numbers")
         if not n + self.missing:
             raise ValueError("a column of categories must have a category or missing values")
+        if self.ordered and (self.missing or self.ranks):
+            raise ValueError("ordered categories must have no ranks, and no column if missing")
         for ranks in self.ranks:
             used = sorted(rank for rank in ranks if rank)
             if len(ranks) != n or used != list(range(1, len(used) + 1)):
                 raise ValueError(f"ranks must be 1, 2, ... or 0, one for each of {n} categories")
 
     @property
+    def ordered(self) -> bool:
+        """Whether the categories are levels, whose codes are numbers."""
+        return isinstance(self.categories, Levels)
+
+    @property
     def n_columns(self) -> int:
         """The number of columns that it becomes."""
-        return len(self.categories) + self.missing + len(self.ranks)
+        return 1 if self.ordered else len(self.categories) + self.missing + len(self.ranks)
 
     def encode(self) -> Content:
         """Return the feature as JSON."""
         ranks = [list(each) for each in self.ranks]
-        return {"values": list(self.categories), "missing": self.missing, "ranks": ranks}
+        content = {"values": list(self.categories), "missing": self.missing, "ranks": ranks}
+        return content | ({"ordered": True} if self.ordered else {})
 
     @classmethod
     def decode(cls, content: Content) -> Self:
         """Return the feature that `encode` describes."""
         ranks = tuple(map(tuple, content["ranks"]))
-        return cls(tuple(content["values"]), content["missing"], ranks)
+        kind = Levels if content.get("ordered") else tuple
+        return cls(kind(content["values"]), content["missing"], ranks)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +126,10 @@ class CategoryCounts:
             if names is None:
                 features.append(None)
                 continue
-            seen = np.flatnonzero(by_class.any(axis=1))
+            if isinstance(names, Levels):
+                features.append(CategoryColumn(names, missing=False))
+                continue
+            seen = _asked_for(by_class.sum(axis=1), least)
             ranks = _rank(by_class[seen, :n_classes], least) if ranked else ()
             features.append(CategoryColumn(tuple(names[k] for k in seen), missing, ranks))
         return tuple(features)
@@ -123,6 +139,20 @@ def _add_up(cells: IntArray, masses: IntArray, n_cells: int) -> IntArray:
     """Return the mass in each cell; it is exact, because no sum reaches 2**53."""
     sums = np.bincount(cells, weights=masses, minlength=n_cells)
     return sums[:n_cells].astype(np.int64)
+
+
+def _asked_for(masses: IntArray, least: float) -> IntArray:
+    """Return the categories that have a column.
+
+    Of names of the rows these are the common ones, or the first of the most common ones: the others
+    separate too few examples to be worth a question in every round.
+    """
+    seen = np.flatnonzero(masses)
+    own = masses[seen]
+    if not is_identifier(seen.size, RARE * float(own.sum()) / least):
+        return seen
+    common = seen[own >= least]
+    return common if common.size else seen[[own.argmax()]]
 
 
 def _rank(masses: IntArray, least: float) -> tuple[tuple[int, ...], ...]:

@@ -206,7 +206,9 @@ def _is_ascending(value: Any) -> bool:
 
 def _is_category_column(value: Any) -> bool:
     """Whether the types are right; `CategoryColumn` checks what values and ranks must be."""
-    if not isinstance(value, dict) or set(value) != {"values", "missing", "ranks"}:
+    if not isinstance(value, dict) or set(value) - {"ordered"} != {"values", "missing", "ranks"}:
+        return False
+    if value.get("ordered", True) is not True:
         return False
     lists = [value["values"], value["ranks"], *(value["ranks"] or ())]
     if not all(isinstance(each, list) for each in lists):

@@ -1,4 +1,7 @@
-"""What the cells of a table mean: numbers, dates in any of many formats, and missing values."""
+"""What the cells of a table mean: numbers, truth values, dates in many formats, missing values.
+
+The command line reads files by these rules, and boosters read columns of data frames.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,6 @@ import numpy.typing as npt
 
 from driftgames.core.text import shown
 from driftgames.core.typing import FloatArray
-from driftgames.datasets.files import DataError
 
 MISSING = frozenset({"", "?", "na", "n/a", "nan", "null"})
 """The cells that mean a missing value, in upper or lower case."""
@@ -59,7 +61,7 @@ def is_number(cell: Any) -> bool:
         return False
     try:
         float(cell)
-    except (TypeError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         return False
     return True
 
@@ -82,20 +84,42 @@ def marked_number(cells: Any) -> str | None:
     return None
 
 
+_TRUTH = {"true": 1.0, "false": 0.0}
+
+
+def is_truth_value(cell: Any) -> bool:
+    """Whether a cell says true or false, as a value or as a word."""
+    if isinstance(cell, str):
+        return cell.strip().lower() in _TRUTH
+    return isinstance(cell, bool | np.bool_)
+
+
 def as_numbers(cells: Any) -> FloatArray | None:
-    """Return a column as numbers, with NaN for missing values; None if it holds another cell."""
+    """Return a column as numbers, with NaN for missing values; None if it holds another cell.
+
+    Of truth values true is 1 and false is 0. Durations are days.
+
+    >>> as_numbers(["True", "", "false"])
+    array([ 1., nan,  0.])
+    """
     if isinstance(cells, np.ndarray) and cells.dtype.kind in "biuf":
         return cells.astype(np.float64)
+    if isinstance(cells, np.ndarray) and cells.dtype.kind == "m":
+        return _in_days(cells, "timedelta64[us]")
     if isinstance(cells, np.ndarray) and cells.dtype.kind == "M":
         return None
     try:
         numbers = np.array(cells, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         pass
     else:
         if not any("_" in cell for cell in cells if isinstance(cell, str)):
             return numbers
-    if not all(is_missing(cell) or is_number(cell) for cell in cells):
+    known = [cell for cell in cells if not is_missing(cell)]
+    if known and all(map(is_truth_value, known)):
+        words = [str(cell).strip().lower() for cell in cells]
+        return np.array([_TRUTH.get(word, np.nan) for word in words])
+    if not all(map(is_number, known)):
         return None
     return np.array([np.nan if is_missing(cell) else float(cell) for cell in cells])
 
@@ -106,8 +130,7 @@ def as_days(cells: Any) -> FloatArray | None:
     Dates such as 01/02/2020, which have two meanings, are refused.
     """
     if isinstance(cells, np.ndarray) and cells.dtype.kind == "M":
-        seconds = cells.astype("datetime64[us]").astype(np.float64) / 1e6
-        return np.where(np.isnat(cells), np.nan, seconds / 86400)
+        return _in_days(cells, "datetime64[us]")
     known = [i for i, cell in enumerate(cells) if not is_missing(cell)]
     if not known or any(is_number(cells[i]) for i in known):
         return None
@@ -115,12 +138,17 @@ def as_days(cells: Any) -> FloatArray | None:
     if not found:
         return None
     if any(other != found[0] for other in found):
-        raise DataError(
+        raise ValueError(
             f"a date such as {shown(str(cells[known[0]]))} has two meanings; write 2020-01-31"
         )
     days = np.full(len(cells), np.nan)
     days[known] = np.array(found[0]) / 86400
     return days
+
+
+def _in_days(moments: npt.NDArray[Any], unit: str) -> FloatArray:
+    seconds = moments.astype(unit).astype(np.float64) / 1e6
+    return np.where(np.isnat(moments), np.nan, seconds / 86400)
 
 
 def holds_dates(title: str | None, cells: Any, *, first: bool) -> bool:
