@@ -65,7 +65,7 @@ def check_examples(
     if not (by_type and isinstance(X, np.ndarray)):  # an array has one type
         categorical = find_categories(X, setting)
         check_types(X, categorical)
-    if categorical is None and not has_dates(X):
+    if categorical is None and (isinstance(X, np.ndarray) or not has_dates(X)):
         return *_validate(booster, X, y, reset=reset), None
     _note_columns(booster, X, reset=reset)
     if categorical is None:
