@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_iris
 from sklearn.metrics import log_loss, recall_score
 
 from driftgames.boosting import AdaBoostClassifier, NHBoostDTClassifier, NoEdgeWarning
@@ -142,3 +143,19 @@ def test_trees_without_a_question_give_the_heavier_class(n_rounds):
             np.ones((5, 1)), [0, 0, 1, 1, 1]
         )
     assert booster.predict([[1.0]]).tolist() == [1]
+
+
+@pytest.mark.parametrize("absent", [0, 1, 2])
+@pytest.mark.parametrize(
+    "settings", [{}, {"ensemble": False}, {"n_estimators": 9, "max_leaves": 4}]
+)
+def test_a_class_without_weight_is_kept_and_not_predicted(absent, settings):
+    X, y = load_iris(return_X_y=True)
+    X = np.column_stack([X, y % 2])
+    model = NHBoostDTClassifier(categorical_features=[4], **settings)
+    model.fit(X, y, sample_weight=(y != absent) * 1.0)
+    assert model.classes_.tolist() == [0, 1, 2]
+    assert (model.decision_function(X)[:, absent] == -1).all()
+    there = y != absent
+    assert model.score(X[there], y[there]) > 0.95
+    assert model.predict_proba(X)[:, absent].max() < 0.2

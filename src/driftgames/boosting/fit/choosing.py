@@ -95,6 +95,7 @@ class SizeRace(Race):
 def choose_size(
     rows: LocalRows,
     keys: RowKeys,
+    n_classes: int,
     shape: TreeShape,
     n_rounds: int | None,
     rule: GameRule,
@@ -103,9 +104,9 @@ def choose_size(
 ) -> SizeRace | None:
     """Return the race of the sizes that a shape leaves open, over the numbers of rounds.
 
-    ``n_rounds`` is None if they are chosen too. None where a class has one example only.
+    ``n_classes`` counts classes without examples too. ``n_rounds`` is None if they are chosen too.
+    None where a class has one example only.
     """
-    n_classes = int(keys.labels.max()) + 1
     stages = stages_for(n_classes, rows.n_rows) if n_rounds is None else [n_rounds]
     sizes = sizes_for(n_classes, rows.n_rows) if shape.is_open else [shape.max_leaves]
     shapes = [replace(shape, max_leaves=size) for size in sizes]

@@ -148,7 +148,8 @@ def _race(
     stages = None if plan.is_watched else plan.n_rounds
     bar = progress("choosing a size", None) if job.verbose else nullcontext(lambda steps: None)
     with bar as tell:
-        race = choose_size(rows, keys, job.shape, stages, job.rule, threads, tell)
+        n_classes = source.columns.classes.size
+        race = choose_size(rows, keys, n_classes, job.shape, stages, job.rule, threads, tell)
     if race is not None and source.race_on_sample:
         return replace(race, on_sample=True)
     return race
