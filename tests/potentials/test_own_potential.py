@@ -6,11 +6,11 @@ import sys
 
 import numpy as np
 import pytest
-from driftgames.boosting.estimators.persistence import load_model
 from typer.testing import CliRunner
 
 from driftgames.bandit import check_bandit_potential
 from driftgames.boosting import PotentialBoostClassifier
+from driftgames.boosting.persistence import load_model
 from driftgames.cli.app import app
 from driftgames.core.description import Describable, describe, restore
 from driftgames.core.documents import DocumentError

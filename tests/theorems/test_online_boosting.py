@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from driftgames.boosting.estimators.boost_by_majority import MajorityWeights
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from driftgames.boosting.engine.rules import MajorityRule
 from driftgames.online_boosting import ONLINE_BOOSTERS, AdaBoostOL, OnlineBBM
 
 SIGNS = st.sampled_from([-1.0, 1.0])
@@ -56,7 +56,7 @@ def test_bbm_mistakes_are_the_game_value_and_what_edges_fall_short_of():
 
 
 def test_bbm_weights_are_those_of_boost_by_majority():
-    online, counted = OnlineBBM(9, edge=0.12), MajorityWeights(9, 0.12)
+    online, counted = OnlineBBM(9, edge=0.12), MajorityRule(9, 0.12)
     assert online.game_value == pytest.approx(counted.game_value, rel=1e-12)
     for t in range(1, 10):
         k = np.arange(t)
