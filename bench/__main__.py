@@ -93,7 +93,10 @@ app = typer.Typer(rich_markup_mode=None, add_completion=False, pretty_exceptions
 @described
 def bench(
     subject: Annotated[
-        str, typer.Argument(metavar="SUBJECT", help=f"{', '.join(PEERS)} or all of them: all.")
+        str,
+        typer.Argument(
+            metavar="SUBJECT", parser=str, help=f"{', '.join(PEERS)} or all of them: all."
+        ),
     ],
     accuracy: AccuracyOptions,
     quick: bool = False,

@@ -113,12 +113,13 @@ _SECTION = re.compile(r"\n\n([A-Z][\w ]*):\n(?= {4}\w)")
 
 
 def _is_table(hint: Any) -> bool:
-    """Whether a parameter is an argument of one text; what has a name of its own is no table."""
+    """Whether a parameter is an argument of one text; what has a parser is no table."""
     kind, info = (
         [*get_args(hint), None, None][:2] if get_origin(hint) is Annotated else (hint, None)
     )
-    is_text = isinstance(info, ArgumentInfo) and kind in (str, str | None)
-    return is_text and info.metavar is None
+    if not isinstance(info, ArgumentInfo) or kind not in (str, str | None):
+        return False
+    return info.parser is None
 
 
 def check_source(source: str | None) -> None:

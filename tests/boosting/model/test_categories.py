@@ -253,7 +253,7 @@ def test_explanations_add_up_and_speak_of_the_columns_of_the_frame(depth):
             np.testing.assert_allclose(votes, explanation.contributions[order], rtol=1e-15)
     stages = list(model.staged_decision_function(frame))
     np.testing.assert_array_equal(stages[-1], model.decision_function(frame))
-    with pytest.raises(ValueError, match="must have 4 columns"):
+    with pytest.raises(ValueError, match="must be one row of 4 values; got a vector of 2"):
         model.explain(["red", 1])
 
 

@@ -185,9 +185,9 @@ def test_an_explanation_wants_what_prediction_wants(data):
     for x in (np.full(5, np.inf), np.full((1, 5), np.inf), pd.Series(np.full(5, np.inf))):
         with pytest.raises(ValueError, match="infinity"):
             bare.explain(x)
-    with pytest.raises(ValueError, match="one example of 5 features"):
+    with pytest.raises(ValueError, match="one row; got 2 rows"):
         bare.explain(X[:2])
-    with pytest.raises(ValueError, match="one example of 5 features"):
+    with pytest.raises(ValueError, match="one row of 5 values; got a vector of 3"):
         bare.explain(X[0, :3])
 
 
