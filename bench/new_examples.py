@@ -132,7 +132,7 @@ def parts_of(booster: NHBoostDTClassifier) -> list[FittedModel]:
 
 def true_error(model: FittedModel, points: FloatArray, chance: FloatArray) -> float:
     """Return the chance that a model errs on a new example."""
-    ones = model.votes(points) > 0
+    ones = model.winners(model.votes(points)) == 1
     return float(np.where(ones, 1.0 - chance, chance).mean())
 
 

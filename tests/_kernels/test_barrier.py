@@ -1,6 +1,9 @@
 """Threads that meet in a kernel: all of them begin, or none, and no one is left behind."""
 
+import _thread
 import threading
+import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -46,25 +49,47 @@ def test_a_thread_that_cannot_start_leaves_no_other_in_the_barrier(failing, monk
         patched.setattr(threading.Thread, "start", start_some)
         with pytest.raises(RuntimeError, match="can't start new thread"):
             run(3)
+    for thread in started:
+        thread.join(10.0)
     assert not any(thread.is_alive() for thread in started)
     assert run(3) == [1, 1, 1]
 
 
-def test_an_interruption_waits_for_the_threads(monkeypatch):
-    joined, join = [], threading.Thread.join
+def test_an_interruption_waits_for_the_threads():
+    ended = []
 
-    def interrupt_once(thread):
-        if not joined:
-            joined.append(thread)
+    def task(p):
+        if p == 0:
+            _thread.interrupt_main()
+        time.sleep(0.3)
+        ended.append(p)
+
+    with pytest.raises(KeyboardInterrupt):
+        run_together(task, 2)
+    assert sorted(ended) == [0, 1]
+
+
+def test_threads_that_are_never_let_begin_go_away(monkeypatch):
+    """An interruption may come just before the gate is opened."""
+    started, ran = [], []
+
+    class Interrupted(threading.Event):
+        def set(self):
             raise KeyboardInterrupt
-        join(thread)
 
-    threads = threading.active_count()
-    with monkeypatch.context() as patched:
-        patched.setattr(threading.Thread, "join", interrupt_once)
-        with pytest.raises(KeyboardInterrupt):
-            run(2, 20_000)
-    assert threading.active_count() == threads
+    class Seen(threading.Thread):
+        def __init__(self, **settings):
+            super().__init__(**settings)
+            started.append(self)
+
+    parts = SimpleNamespace(Event=Interrupted, Thread=Seen)
+    monkeypatch.setattr("driftgames._kernels.barrier.threading", parts)
+    with pytest.raises(KeyboardInterrupt):
+        run_together(ran.append, 2)
+    for thread in started:
+        thread.join(10.0)
+    assert [thread.is_alive() for thread in started] == [False, False]
+    assert ran == []
 
 
 def test_the_error_of_a_task_is_raised():

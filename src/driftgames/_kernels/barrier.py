@@ -10,6 +10,7 @@ from __future__ import annotations
 import platform
 import sys
 import threading
+import weakref
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -24,6 +25,7 @@ from driftgames._kernels.jit import inner_kernel
 
 T = TypeVar("T")
 
+_SECONDS = 0.05  # between two looks of a thread that waits to begin
 _SPINS = 400  # pauses, some 10 microseconds: about as long as it takes to wake a thread
 _ARRIVED, _GENERATION, _SLEEPERS, _SIZE = 0, 8, 16, 24  # 64 bytes apart: a cache line for each
 _WORD = ir.IntType(64)
@@ -145,38 +147,52 @@ def run_together(task: Callable[[int], T], n_threads: int) -> list[T]:
         return [task(0)]
     answers: list[Any] = [None] * n_threads
     errors: list[BaseException] = []
-    all_started, gate = [False], threading.Event()
+    ended = [threading.Event() for _ in range(n_threads)]
+    caller, gate = _Caller(), threading.Event()
+    awaited = weakref.ref(caller)
 
     def run(p: int) -> None:
-        gate.wait()
-        if all_started[0]:
-            try:
+        while not gate.wait(_SECONDS):
+            if awaited() is None:  # an interruption has ended the caller before it said so
+                return
+        try:
+            if caller_says_go[0]:
                 answers[p] = task(p)
-            except BaseException as error:  # it is raised in the calling thread
-                errors.append(error)
+        except BaseException as error:  # it is raised in the calling thread
+            errors.append(error)
+        finally:
+            ended[p].set()
 
-    threads = [threading.Thread(target=run, args=(p,)) for p in range(n_threads)]
+    caller_says_go = [False]
+    threads = [threading.Thread(target=run, args=(p,), daemon=True) for p in range(n_threads)]
     try:
         for thread in threads:
             thread.start()
-        all_started[0] = True
+        caller_says_go[0] = True
     finally:
         gate.set()
-        interruption = _join_all(threads)
+    interruption = _await_all(ended)
     for error in (interruption, *errors):
         if error is not None:
             raise error
     return answers
 
 
-def _join_all(threads: list[threading.Thread]) -> KeyboardInterrupt | None:
-    """Wait for all threads, whatever comes; return the interruption that came meanwhile."""
+class _Caller:
+    """It lives as long as a call of `run_together`."""
+
+
+def _await_all(ended: list[threading.Event]) -> KeyboardInterrupt | None:
+    """Wait for all threads, whatever comes; return the interruption that came meanwhile.
+
+    `Thread.join` is not used: before Python 3.12 a join that is interrupted takes the thread for
+    ended.
+    """
     interruption = None
-    while any(thread.is_alive() for thread in threads):
+    while not all(each.is_set() for each in ended):
         try:
-            for thread in threads:
-                if thread.is_alive():
-                    thread.join()
+            for each in ended:
+                each.wait()
         except KeyboardInterrupt as error:
             interruption = error
     return interruption
