@@ -19,11 +19,11 @@ def _walk():
     ("name", "first", "most"),
     [
         ("hedge_update", "hedge/rounds/expert_learner.py", 4),
-        ("boosting_fit", "boosting/booster.py", 48),
-        ("batch_fit", "boosting/booster.py", 52),
-        ("dask_fit", "dask/booster.py", 53),
+        ("boosting_fit", "boosting/booster.py", 46),
+        ("batch_fit", "boosting/booster.py", 49),
+        ("dask_fit", "dask/booster.py", 51),
         ("probabilities", "boosting/fitted.py", 7),
-        ("stump_fit", "boosting/booster.py", 32),
+        ("stump_fit", "boosting/booster.py", 31),
     ],
 )
 def test_a_call_passes_at_most_this_many_files(name, first, most):
