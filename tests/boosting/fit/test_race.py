@@ -85,7 +85,7 @@ def test_drawn_races_end_as_the_rule_says(many, monkeypatch):
             continue
         n_races += 1
         assert (choice.max_leaves, choice.n_estimators) == wanted.chosen, seed
-        assert race.runner_up.max_leaves == wanted.runner_up
+        assert race.ranked[1].max_leaves == wanted.runner_up
         assert [(t[0], t[1], t[4]) for t in choice.trials] == [
             (t[0], t[1], t[4]) for t in wanted.trials
         ], seed
@@ -142,15 +142,14 @@ def test_of_equal_trials_fewer_leaves_then_fewer_rounds_win():
     entrants = [Told(size, flat, np.ones(2, dtype=np.int64)) for size in SIZES]
     race = run_race(entrants, STAGES)
     assert (race.choice.max_leaves, race.choice.n_estimators) == (2, 1)
-    assert race.runner_up is entrants[1]
+    assert race.ranked[1] is entrants[1]
     assert [each.stages for each in entrants] == [[1, 2]] * 3  # no better: all have ended
 
 
-def test_a_size_alone_is_never_dropped_and_has_no_runner_up():
+def test_a_size_alone_is_never_dropped():
     falling = {stage: [8.0 - k, 9.0 - k] for k, stage in enumerate(STAGES)}
     race = run_race([Told(4, falling, np.ones(2, dtype=np.int64))], STAGES)
     assert [trial.outcome for trial in race.choice.trials] == ["played"] * 3 + ["chosen"]
-    assert race.runner_up is None
 
 
 def test_a_size_that_may_still_come_first_is_not_dropped():

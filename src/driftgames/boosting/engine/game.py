@@ -128,6 +128,22 @@ class TreeLearner:
     n_classes: int = 2
     n_threads: int = 1
 
+    @classmethod
+    def of(
+        cls,
+        data: BinnedData,
+        shape: TreeShape,
+        labels: IntArray | None,
+        n_classes: int,
+        n_threads: int = 1,
+    ) -> TreeLearner:
+        """Return the learner of examples whose classes have these numbers, in their own order."""
+        if n_classes == 2 or labels is None:
+            labels = None
+        elif data.order is not None:
+            labels = labels[data.order]
+        return cls(data, shape, data.sample_weights, labels, n_classes, n_threads)
+
     @property
     def mass(self) -> int:
         """The sample weight of all examples."""

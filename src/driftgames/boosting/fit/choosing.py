@@ -21,10 +21,11 @@ import numpy as np
 
 from driftgames.boosting.data.binned_data import BinnedData
 from driftgames.boosting.data.row_sample import draw_keys
-from driftgames.boosting.engine.game import GameRule
+from driftgames.boosting.engine.game import GameRule, TreeLearner
 from driftgames.boosting.engine.shape import TreeShape
 from driftgames.boosting.fit import folds
 from driftgames.boosting.fit.folds import Fold, FoldKeys, RowKeys, deal_folds
+from driftgames.boosting.fit.job import Job
 from driftgames.boosting.fit.mean import Mean, best_mean
 from driftgames.boosting.fit.race import (
     MOST_SIZES,
@@ -93,24 +94,23 @@ class SizeRace(Race):
 
 
 def choose_size(
+    job: Job,
     rows: LocalRows,
     keys: RowKeys,
     n_classes: int,
-    shape: TreeShape,
     n_rounds: int | None,
-    rule: GameRule,
     threads: Threads,
     tell: Callable[[int], None],
 ) -> SizeRace | None:
-    """Return the race of the sizes that a shape leaves open, over the numbers of rounds.
+    """Return the race of the sizes that a job leaves open, over the numbers of rounds.
 
     ``n_classes`` counts classes without examples too. ``n_rounds`` is None if they are chosen too.
     None where a class has one example only.
     """
     stages = stages_for(n_classes, rows.n_rows) if n_rounds is None else [n_rounds]
-    sizes = sizes_for(n_classes, rows.n_rows) if shape.is_open else [shape.max_leaves]
-    shapes = [replace(shape, max_leaves=size) for size in sizes]
-    track = _Track(rule, stages, n_classes, threads, tell)
+    sizes = sizes_for(n_classes, rows.n_rows) if job.shape.is_open else [job.shape.max_leaves]
+    shapes = [replace(job.shape, max_leaves=size) for size in sizes]
+    track = _Track(job.rule, stages, n_classes, threads, tell)
     if rows.n_rows < folds.LARGE:
         race = track.race(rows, keys, shapes, deal_folds(keys, N_FOLDS))
         quiet = replace(track, tell=_tell_nothing)
@@ -187,7 +187,6 @@ class _Track:
         """Let shapes race on folds; None if there are none."""
         if not dealt.folds:
             return None
-        labels = keys.labels if self.n_classes > 2 else None
         fitted = [shape.fitted_to(self.n_classes, rows.n_rows) for shape in shapes]
         coded: dict[tuple[int, bool], tuple[CategoryEncoder | None, BinnedData]] = {}
         entrants = []
@@ -200,8 +199,8 @@ class _Track:
                 if which not in coded:
                     coded[which] = rows.coded(held_out, ranked=which[1])
                 encoder, binned = coded[which]
-                game = self.rule, self.stages[-1], labels, self.n_classes, n_threads
-                members.append(Fold(binned, shape, held_out, *game))
+                learner = TreeLearner.of(binned, shape, keys.labels, self.n_classes, n_threads)
+                members.append(Fold(learner, held_out, self.rule, self.stages[-1]))
                 encoders.append(encoder)
             leaves = shape.most_leaves or 0
             most = most_rounds(leaves, self.n_classes, rows.n_rows, binned.n_codes)

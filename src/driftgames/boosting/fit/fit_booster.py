@@ -10,7 +10,7 @@ from functools import partial
 
 import numpy as np
 
-from driftgames.boosting.engine.game import Round
+from driftgames.boosting.engine.game import Round, TreeLearner
 from driftgames.boosting.engine.shape import TreeShape
 from driftgames.boosting.fit.choosing import SizeRace, choose_size, sample_rows
 from driftgames.boosting.fit.folds import Fold, FoldKeys, deal_folds, play_folds
@@ -149,7 +149,7 @@ def _race(
     bar = progress("choosing a size", None) if job.verbose else nullcontext(lambda steps: None)
     with bar as tell:
         n_classes = source.columns.classes.size
-        race = choose_size(rows, keys, n_classes, job.shape, stages, job.rule, threads, tell)
+        race = choose_size(job, rows, keys, n_classes, stages, threads, tell)
     if race is not None and source.race_on_sample:
         return replace(race, on_sample=True)
     return race
@@ -206,10 +206,10 @@ class _FoldVotes:
         assert isinstance(rows, LocalRows)
         n_classes = self._source.columns.classes.size
         _, binned = rows.coded(None, ranked=not shape.is_stump)
-        labels = rows.labels if n_classes > 2 else None
+        learner = TreeLearner.of(binned, shape, rows.labels, n_classes)
 
         def make(held_out: BoolArray) -> Fold:
-            return Fold(binned, shape, held_out, rule, n_rounds, labels, n_classes)
+            return Fold(learner, held_out, rule, n_rounds)
 
         self._n_rounds = n_rounds
         self._waiting = play_folds(make, dealt, n_rounds, self._threads.pool)

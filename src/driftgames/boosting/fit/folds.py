@@ -18,12 +18,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from driftgames.boosting.data.binned_data import BinnedData
 from driftgames.boosting.data.bins import Array
 from driftgames.boosting.data.row_sample import deal_ranks, mix_hashes
 from driftgames.boosting.data.sample_weights import SampleWeights
 from driftgames.boosting.engine.game import GameRule, LocalGame, Round, TreeLearner
-from driftgames.boosting.engine.shape import TreeShape
 from driftgames.boosting.model.calibration import Calibration
 from driftgames.boosting.model.stumps import Stumps
 from driftgames.boosting.model.training_record import HeldOut, vote_by_mass
@@ -120,37 +118,23 @@ def deal_folds(keys: RowKeys, n_parts: int | None = None) -> FoldKeys:
 
 
 class Fold:
-    """A fit without the rows that it holds out.
+    """A fit without the rows that it holds out: ``held_out`` tells which examples these are.
 
-    ``held_out`` tells which examples these are, and ``labels`` number their classes if there are
-    more than two. There are at most ``most_rounds`` rounds.
+    There are at most ``most_rounds`` rounds.
 
     A race has many folds, and few of them play at a time: the game begins with the first round, and
     rests between two calls of `votes`.
     """
 
     def __init__(
-        self,
-        data: BinnedData,
-        shape: TreeShape,
-        held_out: BoolArray,
-        rule: GameRule,
-        most_rounds: int,
-        labels: IntArray | None,
-        n_classes: int,
-        n_threads: int = 1,
+        self, learner: TreeLearner, held_out: BoolArray, rule: GameRule, most_rounds: int
     ) -> None:
+        data, shape = learner.data, learner.shape
         self._order = np.arange(data.n_rows) if data.order is None else data.order
-        weights = np.where(held_out[self._order], 0, data.sample_weights)
+        weights = np.where(held_out[self._order], 0, learner.sample_weights)
         least = max(1, min(shape.min_samples_leaf, int(np.count_nonzero(weights)) // 2))
-        self.learner = TreeLearner(
-            data,
-            replace(shape, min_samples_leaf=least),
-            weights,
-            None if labels is None else labels[self._order],
-            n_classes,
-            n_threads,
-        )
+        shape = replace(shape, min_samples_leaf=least)
+        self.learner = replace(learner, shape=shape, sample_weights=weights)
         self._rule, self._most_rounds = rule, most_rounds
         self._default = vote_by_mass(self.learner.masses)
         self._ended = False

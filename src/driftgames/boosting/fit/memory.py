@@ -191,11 +191,7 @@ def open_local(
     """Begin a game of rows in memory."""
     encoder, binned = rows.coded(None, ranked=not shape.is_stump)
     n_classes = columns.classes.size
-    labels = None
-    if n_classes > 2 and rows.labels is not None:
-        labels = rows.labels[slice(None) if binned.order is None else binned.order]
-    few = binned.bins.codes.size < (_FEW_CODES if labels is None else _FEW_PAIR_CODES)
-    learner = TreeLearner(
-        binned, shape, binned.sample_weights, labels, n_classes, 1 if few else threads.n_threads
-    )
+    few = binned.bins.codes.size < (_FEW_CODES if n_classes == 2 else _FEW_PAIR_CODES)
+    n_threads = 1 if few else threads.n_threads
+    learner = TreeLearner.of(binned, shape, rows.labels, n_classes, n_threads)
     yield Opened(job.rule.begin(learner, n_rounds), columns.empty_model(encoder))

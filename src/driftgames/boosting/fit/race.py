@@ -151,7 +151,7 @@ class Entrant:
         self.dropped = False
 
     def fresh(self, n_folds: int | None = None) -> Entrant:
-        """Return a size with the first folds, all by default, that has measured nothing."""
+        """Return a copy without measurements, of the first folds; all by default."""
         dealt = self.dealt._replace(folds=self.dealt.folds[:n_folds])
         folds, encoders = self.folds[:n_folds], self.encoders[:n_folds]
         return Entrant(self.max_leaves, folds, dealt, encoders, self.most_rounds)
@@ -257,11 +257,6 @@ class Race:
     def winner(self) -> Entrant:
         """The size of the least log-loss."""
         return self.ranked[0]
-
-    @property
-    def runner_up(self) -> Entrant | None:
-        """The size of the second least log-loss, if there is one."""
-        return self.ranked[1] if len(self.ranked) > 1 else None
 
     @property
     def calibration(self) -> Calibration:
