@@ -35,8 +35,10 @@ from driftgames.hedge import (
 from driftgames.hedge.named_learners import all_learners
 from driftgames.oco import Ball, Box, CoinBetting, ContinuousHedge, LinearLoss, Polytope, Simplex
 from driftgames.online_boosting import AdaBoostOL, OnlineBBM
+from driftgames.plots import FeatureShape, plot_importances
 from driftgames.portfolio import STRATEGIES, LimitedPortfolio
 from driftgames.potentials import POTENTIALS, NormalHedgeDT
+from tests.public_objects import results
 
 PACKAGES = [
     "bandit",
@@ -51,17 +53,6 @@ PACKAGES = [
     "portfolio",
     "potentials",
 ]
-NEWEST = {
-    "plot_confidence",
-    "plot_game",
-    "plot_potential",
-    "plot_pulls",
-    "plot_test_wealth",
-    "plot_weights",
-}
-"""Callables whose errors may still be those of NumPy; ours are plain there too."""
-
-
 MEMORY = 2 << 30
 """What a call may allocate: bytes beyond those of the process before it."""
 
@@ -151,13 +142,37 @@ VALID = {
 VALID |= dict.fromkeys(("regret", "realised", "coverage", "seconds"), VALID["curves"])
 VALID |= dict.fromkeys(("wealth", "shares", "zero_fractions"), VALID["curves"])
 VALID |= dict.fromkeys(("epsilons", "sizes", "thetas"), VALID["rounds"])
+FIGURES = {
+    "plot_calibration": {"probabilities": [0.1, 0.9], "came_true": [0, 1]},
+    "plot_confidence": {"mean": [0.5] * 3, "low": [0.1] * 3, "high": [0.9] * 3},
+    "plot_coverage": {"target": 0.9, "window": 10},
+    "plot_game": {"positions": np.zeros((3, 2)), "p": np.full((2, 2), 0.5)},
+    "plot_importances": {"importances": [0.2, 0.3, 0.5]},
+    "plot_potential": {"values": {"a": ([0.0, 1.0], [1.0, 2.0])}, "weights": {}},
+    "plot_pulls": {"drawn": [0, 1, 2, 2]},
+    "plot_regret_bands": {"regret": {"a": [[0.1, 0.2, 0.3]] * 2}},
+    "plot_shapes": {"thresholds": [[0.5], [], [1.0]], "values": [[0, 1], [0], [1, 2]]},
+    "plot_test_wealth": {"log_wealth": {"a": [0.1, 0.2, 0.3]}, "delta": 0.05},
+    "plot_weights": {"distributions": np.full((3, 3), 1 / 3)},
+    "Animation": {"positions": np.zeros((3, 2)), "p": np.full((2, 2), 0.5)},
+    "ExplanationPage": {
+        "title": "a model",
+        "label": "yes",
+        "features": [FeatureShape("age", [1.0], [0.1, 0.2])],
+    },
+    "FeatureShape": {"name": "age", "thresholds": [1.0], "values": [0.1, 0.2]},
+    "Reasons": {"title": "first", "decision": "yes", "parts": [("age", 1.0, 0.5)]},
+    "save_figure": {"figure": plot_importances([1.0], ["age"]), "path": "missing/a.svg"},
+}
+"""Valid arguments of figures, beside those of `VALID`."""
+
 INNER = {"log_scale"}
 """Arguments that one method of ours gives to another."""
 
 OBJECTS = {"adversary", "best", "observers", "phi", "player", "policies", "rules", "turn"}
 """Arguments that are objects of a protocol; for another one Python names the method it lacks."""
 
-PATHS = {"source"}
+PATHS = {"source", "path"}
 """Arguments in which a text names a file: errors of the operating system name the path."""
 
 WORDS = ("/driftgames/", "/sklearn/utils/")
@@ -249,18 +264,22 @@ def test_a_public_callable_refuses_bad_values_in_its_own_words(public):
     named = named_parameters(public)
     usual = {k: VALID.get(k, 0.5) for k, each in named.items() if each.default is each.empty}
     usual |= {k: VALID[k] for k in named if k == "n_estimators"}
+    usual |= FIGURES.get(public.__name__, {})
     faults = []
+
+    def call(settings):
+        made = public(**settings)
+        if hasattr(public, "fit") and hasattr(public, "get_params"):
+            made.fit([[0.0], [1.0]] * 3, [0, 1] * 3)
+        if hasattr(public, "_repr_html_") and public.__module__.startswith("driftgames.plots"):
+            made._repr_html_()
+
+    if public.__module__.startswith("driftgames.plots") and "path" not in named:
+        call(usual)  # an error of another argument would hide those of the bad one
     for name in named:
         for kind, bad in values_for(name):
-
-            def call(settings):
-                made = public(**settings)
-                if hasattr(public, "fit") and hasattr(public, "get_params"):
-                    made.fit([[0.0], [1.0]] * 3, [0, 1] * 3)
-
             fault = find_fault(
                 lambda settings={**usual, name: bad}: call(settings),
-                messages_only=public.__name__ in NEWEST,
             )
             if fault is not None:
                 faults.append(f"{name}={kind}: {fault}")
@@ -396,8 +415,14 @@ UNCHECKED = {
 """Methods that are not tried, and why."""
 
 
+INNER_MODELS = {"AdditiveModel", "FittedModel", "Stumps", "Trees"}
+"""What a booster holds: it checks the examples before these get them, so only plots are tried."""
+
+
 def methods_of(thing):
     for name, method in inspect.getmembers(type(thing), inspect.isfunction):
+        if type(thing).__name__ in INNER_MODELS and not name.startswith("plot"):
+            continue
         if not name.startswith(("_", "set_")) and name not in UNCHECKED:
             named = named_parameters(method)
             named.pop("self", None)
@@ -405,7 +430,17 @@ def methods_of(thing):
                 yield name, named
 
 
-@pytest.mark.parametrize("thing", [pytest.param(each, id=name) for name, each in find_objects()])
+def find_results():
+    """Yield the results that have a method, beside those of `find_objects`."""
+    for name, thing in results().items():
+        if any(methods_of(thing)):
+            yield f"result {name}", thing
+
+
+THINGS = [pytest.param(each, id=name) for name, each in (*find_objects(), *find_results())]
+
+
+@pytest.mark.parametrize("thing", THINGS)
 def test_a_method_refuses_bad_values_in_its_own_words_and_changes_nothing(thing):
     faults = []
     stateful = isinstance(thing, Stateful)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from driftgames.core.checks import check_integer
 from driftgames.core.display import Displayed, Fields, Sketch
 from driftgames.core.typing import Figure, FloatArray
 from driftgames.games.chips import Chips, average_loss
@@ -117,7 +118,8 @@ class GameRecord(Displayed):
 
         history = self._history()
         rounds = history.p.shape[0]
-        end = rounds if last is None else min(last, rounds)
+        first = check_integer("first", first, least=0)
+        end = rounds if last is None else min(check_integer("last", last, least=0), rounds)
         means = history.potential_means
         columns = [Column("round"), Column("chip"), Column("s"), Column("p"), Column("z")]
         cells = [history.positions[:-1], history.p, history.moves]

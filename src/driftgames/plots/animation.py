@@ -9,8 +9,11 @@ from html import escape
 
 import numpy as np
 
+from driftgames.core.checks import check_positive, shown
 from driftgames.core.documents import atomic_write
 from driftgames.core.typing import FloatArray, Path
+from driftgames.plots.games import check_game
+from driftgames.plots.style import ending_of
 
 _WIDTH, _HEIGHT = 640, 220
 _MOST_FRAMES = 400
@@ -36,6 +39,12 @@ class Animation:
     p: FloatArray
     potential_means: FloatArray | None = None
     seconds: float = 10.0
+
+    def __post_init__(self) -> None:
+        check_positive("seconds", self.seconds)
+        rounds = check_game(self.positions, self.p, self.potential_means)
+        for name, values in zip(("positions", "p", "potential_means"), rounds, strict=True):
+            object.__setattr__(self, name, values)
 
     def __repr__(self) -> str:
         rounds, chips = self.p.shape
@@ -87,9 +96,11 @@ class Animation:
 
     def save(self, path: Path) -> None:
         """Write the animation; the ending of the path names the format (html, gif)."""
-        ending = os.path.splitext(os.fspath(path))[1].lstrip(".").lower()
+        ending = ending_of(path)
         if ending not in {"html", "gif"}:
-            raise ValueError(f"an animation must end in .html or .gif; got {os.fspath(path)!r}")
+            raise ValueError(
+                f"an animation must end in .html or .gif; got {shown(os.fspath(path))}"
+            )
         content = self._page().encode() if ending == "html" else self._gif()
         with atomic_write(path) as stream:
             stream.write(content)

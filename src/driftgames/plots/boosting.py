@@ -10,7 +10,15 @@ import numpy.typing as npt
 
 from driftgames.core.checks import as_floats, check_integer, check_range, check_vector, shown
 from driftgames.core.typing import Axes, Figure, FloatArray
-from driftgames.plots.style import as_curves, new_axes, new_figure, shown_name, with_styles
+from driftgames.plots.style import (
+    as_curves,
+    as_title,
+    check_titles,
+    new_axes,
+    new_figure,
+    shown_name,
+    with_styles,
+)
 
 
 def plot_zero_fractions(
@@ -101,6 +109,7 @@ def plot_importances(
     ['income', 'age']
     """
     check_integer("n_features", n_features, least=1)
+    names = check_titles(names)
     shares = as_floats("importances", importances)
     if shares.shape != (len(names),):
         raise ValueError(
@@ -109,7 +118,7 @@ def plot_importances(
     order = np.argsort(-shares, kind="stable")
     used = order[shares[order] > 0]
     top, rest = used[:n_features], used[n_features:]
-    labels = [shown_name(str(names[j])) for j in top]
+    labels = [shown_name(names[j]) for j in top]
     lengths = shares[top].tolist()
     if rest.size:
         labels.append(f"{rest.size:,} more")
@@ -173,7 +182,8 @@ def plot_calibration(
     above.plot(means, shares, color="black", marker="o", markersize=4, linewidth=1.2)
     above.set_xlim(-0.02, 1.02)
     above.set_ylim(-0.02, 1.02)
-    above.set_ylabel(f"share of {shown_name(str(label))}")
+    name = shown_name(as_title(label))
+    above.set_ylabel(f"share of {name}")
     below.hist(p, bins=[k / 20 for k in range(21)], color="0.75", edgecolor="0.4", linewidth=0.5)
-    below.set(xlabel=f"probability of {shown_name(str(label))}", ylabel="examples")
+    below.set(xlabel=f"probability of {name}", ylabel="examples")
     return figure

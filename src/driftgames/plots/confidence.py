@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from driftgames.core.checks import as_floats, check_vector
+from driftgames.core.checks import as_floats, check_fraction, check_vector
 from driftgames.core.typing import Axes, Figure, FloatArray
-from driftgames.plots.style import new_axes, with_styles
+from driftgames.plots.style import as_curves, new_axes, with_styles
 
 
 def plot_confidence(
@@ -23,6 +23,9 @@ def plot_confidence(
     rounds = check_vector("rounds", rounds)
     mean = check_vector("mean", mean, rounds.size)
     low, high = as_floats("low", low), as_floats("high", high)
+    for name, bound in (("low", low), ("high", high)):
+        if bound.shape != rounds.shape:  # they may be infinite
+            raise ValueError(f"{name} must be of shape {rounds.shape}; got shape {bound.shape}")
     figure, ax = new_axes(ax)
     ax.plot(rounds, mean, color="#1b1b1b", linewidth=1.5, label="mean of the values")
     label = "confidence bounds"
@@ -45,6 +48,9 @@ def plot_test_wealth(
     ax: Axes | None = None,
 ) -> Figure:
     """Draw wealth against claimed means, in powers of 10, and the line that rejects a claim."""
+    rounds = check_vector("rounds", rounds)
+    log_wealth = as_curves("log_wealth", log_wealth, rounds.size)
+    check_fraction("delta", delta)
     figure, ax = new_axes(ax)
     for _, curve, style in with_styles(log_wealth.items()):
         ax.plot(rounds, curve / np.log(10.0), **style)

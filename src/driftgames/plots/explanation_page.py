@@ -10,12 +10,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from importlib import resources
+from typing import Any
 
-from driftgames.core.checks import as_floats
+from driftgames.core.checks import (
+    as_floats,
+    check_flag,
+    check_kind,
+    check_number,
+    check_text,
+    check_vector,
+    shown,
+)
 from driftgames.core.display import text_of
 from driftgames.core.documents import atomic_write
+from driftgames.core.text import listed
 from driftgames.core.typing import FloatArray, Path
 from driftgames.plots.shape_drawing import draw_shape
+from driftgames.plots.style import check_titles
 
 MOST_FEATURES = 60
 """How many features have a shape on the page, the most important first."""
@@ -55,10 +66,19 @@ class FeatureShape:
     is_mean: bool = False
 
     def __post_init__(self) -> None:
-        n_values = len(as_floats("values", self.values))
-        n_needed = len(self.thresholds) + 1 if self.categories is None else len(self.categories)
+        check_text("name", self.name)
+        n_values = check_vector("values", self.values).size
+        n_needed = check_vector("thresholds", self.thresholds).size + 1
+        if self.categories is not None:
+            n_needed = len(check_titles(self.categories))
+        for what in ("missing", "importance"):
+            if getattr(self, what) is not None:
+                check_number(what, getattr(self, what))
+        if self.sample is not None and as_floats("sample", self.sample).ndim != 1:
+            raise ValueError(f"sample must be one-dimensional; got {shown(self.sample)}")
+        check_flag("is_mean", self.is_mean)
         if n_values != n_needed and (n_values or self.importance is None):
-            raise ValueError(f"{self.name} must have {n_needed} values; got {n_values}")
+            raise ValueError(f"{listed([self.name])} must have {n_needed} values; got {n_values}")
 
     @property
     def weight(self) -> float:
@@ -105,6 +125,18 @@ class Reasons:
     base: float = 0.0
     label: str = ""
 
+    def __post_init__(self) -> None:
+        for what in ("title", "decision", "label"):
+            check_text(what, getattr(self, what))
+        check_number("base", self.base)
+        parts: Any = self.parts
+        if not isinstance(parts, Sequence) or isinstance(parts, str | bytes):
+            raise ValueError(f"parts must be a sequence; got {shown(parts)}")
+        for part in parts:
+            if not isinstance(part, tuple) or len(part) != 3:
+                raise ValueError(f"parts must be (name, value, vote); got {shown(part)}")
+            check_number("the vote of a part", part[2])
+
 
 @dataclass(frozen=True)
 class ExplanationPage:
@@ -143,6 +175,21 @@ class ExplanationPage:
     facts: Mapping[str, object] = field(default_factory=dict)
     guarantee: str = ""
     tabs: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for what in ("title", "label", "guarantee"):
+            check_text(what, getattr(self, what))
+        for what, kind in (("features", FeatureShape), ("examples", Reasons)):
+            members = getattr(self, what)
+            if not isinstance(members, Sequence) or isinstance(members, str | bytes):
+                raise ValueError(f"{what} must be a sequence; got {shown(members)}")
+            for each in members:
+                check_kind(f"each of {what}", each, kind)
+        for what in ("facts", "tabs"):
+            check_kind(what, getattr(self, what), Mapping)
+        for name, text in self.tabs.items():
+            check_text("the title of a tab", name)
+            check_text(f"tabs[{shown(name)}]", text)
 
     def __repr__(self) -> str:
         n, m = len(self.features), len(self.examples)

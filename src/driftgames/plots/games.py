@@ -4,10 +4,36 @@ from __future__ import annotations
 
 import numpy as np
 
+from driftgames.core.checks import as_floats, check_finite
 from driftgames.core.typing import Figure, FloatArray
 from driftgames.plots.style import caption, legend_beside, new_axes, new_figure, with_styles
 
 _MOST = 6
+
+
+def check_game(
+    positions: FloatArray, p: FloatArray, potential_means: FloatArray | None
+) -> tuple[FloatArray, FloatArray, FloatArray | None]:
+    """Return the rounds of a game as arrays, or say which of them do not fit together."""
+    positions, p = as_floats("positions", positions), as_floats("p", p)
+    if p.ndim != 2 or not p.size:
+        raise ValueError(f"p must have a row per round and a column per chip; got shape {p.shape}")
+    rounds, chips = p.shape
+    if positions.shape != (rounds + 1, chips):
+        raise ValueError(
+            f"positions must be of shape ({rounds + 1}, {chips}), one row more than p; "
+            f"got shape {positions.shape}"
+        )
+    check_finite("positions", positions)
+    check_finite("p", p)
+    if potential_means is not None:
+        potential_means = as_floats("potential_means", potential_means)
+        if potential_means.shape != (rounds + 1,):
+            raise ValueError(
+                f"potential_means must be of shape ({rounds + 1},); "
+                f"got shape {potential_means.shape}"
+            )
+    return positions, p, potential_means
 
 
 def plot_game(
@@ -22,6 +48,7 @@ def plot_game(
     >>> [axes.get_ylabel() for axes in figure.axes]
     ['position s', 'probability p', 'average potential']
     """
+    positions, p, potential_means = check_game(positions, p, potential_means)
     n_panels = 2 if potential_means is None else 3
     figure = new_figure((7.5, 2.3 * n_panels))
     panels = [new_axes(ax)[1] for ax in figure.subplots(n_panels, sharex=True)]

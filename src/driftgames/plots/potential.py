@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
+from driftgames.core.checks import as_floats, check_text, check_vector, shown
 from driftgames.core.typing import Figure, FloatArray
-from driftgames.plots.style import caption, new_axes, new_figure, with_styles
+from driftgames.plots.style import as_title, caption, new_axes, new_figure, shown_name, with_styles
 
 Line = tuple[FloatArray, FloatArray]
 """Positions, and the heights of a curve there."""
@@ -23,6 +25,8 @@ def plot_potential(
     >>> len(figure.axes)
     2
     """
+    values, weights = _as_lines("values", values), _as_lines("weights", weights)
+    check_text("title", title)
     figure = new_figure((6.0, 5.0))
     above, below = (new_axes(ax)[1] for ax in figure.subplots(2, sharex=True))
     for axes, lines in ((above, values), (below, weights)):
@@ -33,5 +37,24 @@ def plot_potential(
     below.set(xlabel="position s of a chip", ylabel="weight, relative")
     above.legend(frameon=False)
     if title:
-        caption(above, title)
+        caption(above, shown_name(title))
     return figure
+
+
+def _as_lines(name: str, lines: Any) -> dict[str, Line]:
+    """Return lines by their names, or say what is wrong with them; heights may be infinite."""
+    if not isinstance(lines, Mapping):
+        raise ValueError(f"{name} must be lines by their names; got {shown(lines)}")
+    found = {}
+    for key, line in lines.items():
+        place = f"{name}[{shown(key)}]"
+        if not isinstance(line, tuple) or len(line) != 2:
+            raise ValueError(f"{place} must be positions and heights; got {shown(line)}")
+        positions = check_vector(f"{place}[0]", line[0])
+        heights = as_floats(f"{place}[1]", line[1])
+        if heights.shape != positions.shape:
+            raise ValueError(
+                f"{place}[1] must be of shape {positions.shape}; got shape {heights.shape}"
+            )
+        found[as_title(key)] = positions, heights
+    return found

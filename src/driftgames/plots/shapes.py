@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from driftgames.core.checks import as_floats, check_integer
+from driftgames.core.checks import as_floats, check_integer, check_text, check_vector, shown
 from driftgames.core.typing import Figure, FloatArray
-from driftgames.plots.style import new_axes, new_figure, shown_name
+from driftgames.plots.style import as_title, check_titles, new_axes, new_figure, shown_name
 
 _MOST_LABELS = 20
 _N_BINS = 30
@@ -45,8 +45,8 @@ def plot_shapes(
     ['age', 'sex']
     """
     check_integer("n_shapes", n_shapes, least=1)
-    cuts = [as_floats("thresholds", each) for each in thresholds]
-    votes = [as_floats("values", each) for each in values]
+    cuts, votes = _as_vectors("thresholds", thresholds), _as_vectors("values", values)
+    names = check_titles(names)
     if not len(cuts) == len(votes) == len(names):
         raise ValueError(
             "thresholds, values and names must be as many; "
@@ -55,9 +55,16 @@ def plot_shapes(
     for name, cut, vote in zip(names, cuts, votes, strict=True):
         if vote.size != cut.size + 1:
             raise ValueError(
-                f"{name} must have one value more than thresholds; "
+                f"{shown_name(name)} must have one value more than thresholds; "
                 f"got {vote.size} values and {cut.size} thresholds"
             )
+    check_text("label", label)
+    if missing is not None:
+        missing = check_vector("missing", missing, len(votes)).tolist()
+    if categories is not None:
+        categories = _as_categories(categories, votes)
+    if sample_of is not None and not callable(sample_of):
+        raise ValueError(f"sample_of must be a function of a feature; got {shown(sample_of)}")
     order = sorted(range(len(votes)), key=lambda j: -float(np.ptp(votes[j])))[:n_shapes]
     across = min(4, max(1, len(order)))
     down = max(1, math.ceil(len(order) / across))
@@ -79,6 +86,32 @@ def plot_shapes(
         else:
             axes.set_ylabel(shown_name(label), fontsize="small")
     return figure
+
+
+def _as_vectors(name: str, vectors: Any) -> list[FloatArray]:
+    """Return one-dimensional arrays, or say which is none."""
+    if not isinstance(vectors, Sequence | np.ndarray) or isinstance(vectors, str | bytes):
+        raise ValueError(f"{name} must be a sequence of arrays; got {shown(vectors)}")
+    found = [as_floats(f"{name}[{j}]", each) for j, each in enumerate(vectors)]
+    for j, each in enumerate(found):
+        if each.ndim != 1:
+            raise ValueError(f"{name}[{j}] must be one-dimensional; got shape {each.shape}")
+    return found
+
+
+def _as_categories(categories: Any, votes: Sequence[FloatArray]) -> list[Sequence[Any] | None]:
+    """Return the categories of each feature, as many as it has votes, or None for numbers."""
+    if not isinstance(categories, Sequence) or len(categories) != len(votes):
+        raise ValueError(
+            f"categories must be one entry for each of {len(votes)} features; "
+            f"got {shown(categories)}"
+        )
+    for j, (names, vote) in enumerate(zip(categories, votes, strict=True)):
+        if names is not None and len(check_titles(names)) != vote.size:
+            raise ValueError(
+                f"categories[{j}] must be {vote.size} names, one for each value; got {shown(names)}"
+            )
+    return list(categories)
 
 
 def _draw(
@@ -107,7 +140,7 @@ def _draw(
             axes.set_xticks([])
             axes.set_xlabel(f"{len(labels):,} categories", fontsize="x-small")
         else:
-            names = [shown_name(str(label)) for label in labels]
+            names = [shown_name(as_title(label)) for label in labels]
             axes.set_xticks(range(len(labels)), names, rotation=90)
     margin = 0.04 * (high - low)
     if known.size:

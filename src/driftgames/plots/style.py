@@ -75,7 +75,9 @@ def as_curves(
     """
     if not isinstance(curves, Mapping) or not curves:
         raise ValueError(f"{name} must be curves by their names; got {shown(curves)}")
-    found = {str(key): as_floats(f"{name}[{shown(key)}]", curve) for key, curve in curves.items()}
+    found = {
+        as_title(key): as_floats(f"{name}[{shown(key)}]", curve) for key, curve in curves.items()
+    }
     for key, curve in found.items():
         if curve.ndim != ndim or not curve.size or length not in (None, curve.shape[-1]):
             wanted = "of any length" if length is None else f"of length {length}"
@@ -88,9 +90,19 @@ def as_curves(
 
 def check_titles(names: Any) -> list[str]:
     """Return names as texts, or say that they are no sequence of names."""
-    if not isinstance(names, Sequence | np.ndarray) or isinstance(names, str | bytes):
+    is_one = isinstance(names, str | bytes | Mapping) or getattr(names, "ndim", 1) != 1
+    if is_one or not isinstance(names, Iterable):
         raise ValueError(f"names must be a sequence of names; got {shown(names)}")
-    return [str(name) for name in names]
+    return [as_title(name) for name in names]
+
+
+def as_title(name: object) -> str:
+    """Return a name of any kind as a text.
+
+    >>> as_title("age"), as_title(np.int64(3))
+    ('age', '3')
+    """
+    return name if isinstance(name, str) else shown(name)
 
 
 def as_bounds(name: str, bounds: Any) -> dict[str, FloatArray]:
@@ -183,11 +195,24 @@ def shown_name(name: str) -> str:
     return (f" {short}" if short.startswith("_") else short).replace("$", r"\$")
 
 
+def ending_of(path: Path) -> str:
+    """Return the ending of a path in small letters, or say that it is no path.
+
+    >>> ending_of("wealth.SVG")
+    'svg'
+    """
+    if not isinstance(path, str | os.PathLike):
+        raise ValueError(f"path must be a path; got {shown(path)}")
+    return os.path.splitext(os.fspath(path))[1].lstrip(".").lower()
+
+
 def save_figure(figure: Figure, path: Path) -> None:
     """Write a figure atomically; the ending of the path names the format (svg, pdf, png)."""
-    ending = os.path.splitext(os.fspath(path))[1].lstrip(".").lower()
+    ending = ending_of(path)
     if ending not in {"svg", "pdf", "png"}:
         raise ValueError(f"a plot must end in .svg, .pdf or .png; got {shown(os.fspath(path))}")
+    if not hasattr(figure, "savefig"):
+        raise ValueError(f"figure must be a figure of matplotlib; got {shown(figure)}")
     content = render(figure, ending)
     with atomic_write(path) as stream:
         stream.write(content)

@@ -8,7 +8,9 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from driftgames.core.checks import check_text
 from driftgames.core.display import Displayed, Fields, Number, frame_of_columns
+from driftgames.core.text import listed, shown
 
 if TYPE_CHECKING:
     from driftgames.core.typing import Content, Path
@@ -77,7 +79,15 @@ class Table(Displayed):
         >>> Table("Sets", (Column("set"), Column("rows")), (("a9a", 5),)).column("rows")
         [5]
         """
-        at = [(column.name, column.group) for column in self.columns].index((name, group))
+        check_text("name", name)
+        check_text("group", group)
+        known = [(column.name, column.group) for column in self.columns]
+        if (name, group) not in known:
+            names = listed(f"{name} of {group}" if group else name for name, group in known)
+            raise ValueError(
+                f"name and group must be a column ({names}); got {shown(name)}, {shown(group)}"
+            )
+        at = known.index((name, group))
         return [row[at] for row in self.rows]
 
     def without(self, names: Collection[str]) -> Table:

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames.boosting.data.frames import Categories
+from driftgames.core.checks import check_flag
 from driftgames.core.display import PREVIEW, Displayed, Fields, Sketch
 from driftgames.core.text import shown
 from driftgames.core.typing import Figure, FloatArray, IntArray
@@ -221,13 +222,18 @@ def draw_shapes(
     data of a feature, whose range and density are drawn.
     """
     from driftgames.plots.shapes import plot_shapes
+    from driftgames.plots.style import check_titles
 
     shapes = list(shapes)
-    labels = None if names is None else np.asarray(names)
+    check_flag("show_missing", show_missing)
+    labels = None if names is None else check_titles(names)
+    most = max((shape.feature for shape in shapes), default=-1)
+    if labels is not None and len(labels) <= most:
+        raise ValueError(f"names must be one for each feature; got {len(labels)}, x{most} has none")
     return plot_shapes(
         [shape.thresholds for shape in shapes],
         [shape.values for shape in shapes],
-        [f"x{s.feature}" if labels is None else str(labels[s.feature]) for s in shapes],
+        [f"x{s.feature}" if labels is None else labels[s.feature] for s in shapes],
         missing=[shape.missing for shape in shapes] if show_missing else None,
         categories=[getattr(shape, "categories", None) for shape in shapes],
         sample_of=None if values_of is None else lambda at: values_of(shapes[at].feature),
