@@ -24,7 +24,7 @@ from sklearn.metrics import log_loss
 from driftgames import datasets
 from driftgames.boosting import AdaBoostClassifier, NHBoostDTClassifier, NoEdgeWarning
 from driftgames.boosting.data.row_sample import hash_rows
-from driftgames.boosting.model.sigmoids import fit_sigmoid
+from driftgames.boosting.model.calibration import fit_sigmoid
 from driftgames.cli._output import console
 from driftgames.tables import Column, Table, draw_table
 

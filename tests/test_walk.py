@@ -19,9 +19,9 @@ def _walk():
     ("name", "first", "most"),
     [
         ("hedge_update", "hedge/rounds/expert_learner.py", 4),
-        ("boosting_fit", "boosting/booster.py", 46),
-        ("batch_fit", "boosting/booster.py", 49),
-        ("dask_fit", "dask/booster.py", 51),
+        ("boosting_fit", "boosting/booster.py", 43),
+        ("batch_fit", "boosting/booster.py", 44),
+        ("dask_fit", "dask/booster.py", 48),
         ("probabilities", "boosting/fitted.py", 7),
         ("stump_fit", "boosting/booster.py", 31),
     ],

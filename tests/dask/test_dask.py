@@ -19,7 +19,7 @@ from distributed.utils import get_mp_context  # noqa: E402
 
 import driftgames.dask as on_dask  # noqa: E402
 from driftgames.boosting import BOOSTERS  # noqa: E402
-from driftgames.boosting.data.cut_summary import CutSummary  # noqa: E402
+from driftgames.boosting.data.cuts import CutSummary  # noqa: E402
 from driftgames.dask import partitions  # noqa: E402
 from driftgames.dask.exchange import ActorExchange, ClusterWatch  # noqa: E402
 from driftgames.dask.holder import Holder  # noqa: E402
@@ -289,7 +289,7 @@ def test_rows_with_many_copies_have_the_cuts_of_a_fit_in_memory(client, monkeypa
 
 
 def test_a_summary_that_kept_too_few_rows_chooses_no_cuts(monkeypatch):
-    monkeypatch.setattr("driftgames.boosting.data.cut_summary.SAMPLE", 200)
+    monkeypatch.setattr("driftgames.boosting.data.cuts.SAMPLE", 200)
     X, weights = np.arange(10_000.0)[:, None], np.ones(10_000, dtype=np.int64)
     for rows, enough in ((X, True), (X % 150, False)):
         whole, foreseen = CutSummary(16), CutSummary(16, n_expected=10_000)

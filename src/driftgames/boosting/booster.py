@@ -16,9 +16,9 @@ from driftgames.boosting.data.checks import (
     check_examples,
     check_rows,
     find_classes,
+    plain_constraints,
     warn_of_identifiers,
 )
-from driftgames.boosting.data.monotonic import plain_constraints
 from driftgames.boosting.data.sample_weights import check_weights
 from driftgames.boosting.engine.game import GameRule
 from driftgames.boosting.engine.shape import SETTINGS as SHAPE_SETTINGS

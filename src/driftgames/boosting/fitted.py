@@ -14,12 +14,12 @@ from sklearn.utils.validation import check_is_fitted
 from driftgames.boosting.data.bins import Array
 from driftgames.boosting.data.checks import INPUT, check_kind, check_labels, check_rows, is_plain
 from driftgames.boosting.data.frames import code_columns
+from driftgames.boosting.model.additive import CHUNK
 from driftgames.boosting.model.calibration import Calibration
 from driftgames.boosting.model.categories import CategoryEncoder
 from driftgames.boosting.model.choice import Choice
 from driftgames.boosting.model.explanation import Explanation, draw_shapes
 from driftgames.boosting.model.fitted_model import FittedModel
-from driftgames.boosting.model.row_scores import CHUNK
 from driftgames.boosting.model.stumps import Stumps
 from driftgames.boosting.model.training_record import Fitted, History, TrainingRecord
 from driftgames.boosting.model.trees import Trees

@@ -18,7 +18,7 @@ import numpy as np
 
 from driftgames.boosting.data.cuts import MOST_BINS
 from driftgames.boosting.engine.shape import CRITERIA
-from driftgames.boosting.model.model_schema import LABEL
+from driftgames.boosting.model.document import LABEL
 from driftgames.core.checks import check_flag, check_integer, is_real, shown
 from driftgames.core.description import is_described
 from driftgames.core.registry import choose

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from driftgames.boosting.by_name import BOOSTERS
-from driftgames.boosting.data.monotonic import plain_constraints
-from driftgames.boosting.model.document import decode_fitted, encode_fitted
-from driftgames.boosting.model.model_schema import check_model
+from driftgames.boosting.data.checks import plain_constraints
+from driftgames.boosting.model.document import check_model, decode_fitted, encode_fitted
 from driftgames.boosting.parameters import LEFT_OUT, PARAMETERS, RETIRED
 from driftgames.core.checks import shown
 from driftgames.core.description import encode, is_described, restore

@@ -15,8 +15,7 @@ from driftgames.boosting.fit import folds
 from driftgames.boosting.fit.race import stages_for
 from driftgames.boosting.model.choice import Choice
 from driftgames.boosting.model.fitted_model import FittedModel
-from driftgames.boosting.model.held_out_losses import count_sigmoids
-from driftgames.boosting.model.training_record import TrainingRecord, take_turns
+from driftgames.boosting.model.training_record import TrainingRecord, count_sigmoids, take_turns
 from driftgames.certificates.certificate import Bound
 from driftgames.certificates.margins import MarginCertificate, MemberEdges
 from driftgames.certificates.new_examples import MEAN, OWN, REFIT, NewExamples, name_boosters

@@ -16,7 +16,7 @@ import numpy as np
 from distributed import Client
 
 import dask
-from driftgames.boosting.data.assembly import join
+from driftgames.boosting.data.binned_data import join
 from driftgames.boosting.data.row_sample import stack_rows
 from driftgames.boosting.data.sample_weights import SampleWeights
 from driftgames.boosting.engine.game import MistakeRule

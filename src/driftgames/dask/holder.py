@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from distributed import get_worker
 
-from driftgames.boosting.data.assembly import assemble
+from driftgames.boosting.data.binned_data import assemble
 from driftgames.boosting.data.cuts import Cuts
 from driftgames.boosting.engine.shares import Command, Share, combine
 from driftgames.dask.compilation import COMPILATION

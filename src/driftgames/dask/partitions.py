@@ -15,15 +15,13 @@ import dask
 from driftgames.boosting.booster import BaseBooster
 from driftgames.boosting.data.bins import Array
 from driftgames.boosting.data.checks import check_examples
-from driftgames.boosting.data.cut_summary import CutSummary
-from driftgames.boosting.data.cuts import Cuts
+from driftgames.boosting.data.cuts import Cuts, CutSummary
 from driftgames.boosting.data.frames import Categories, FoundCategories, recode
 from driftgames.boosting.data.row_sample import hash_rows, stack_rows
 from driftgames.boosting.data.sample_weights import WeightScale, WeightTotals, exact_sum
 from driftgames.boosting.engine.shape import STUMP, TreeShape
 from driftgames.boosting.fit.folds import RowKeys
-from driftgames.boosting.model.categories import CategoryEncoder
-from driftgames.boosting.model.category_counts import CategoryCounts
+from driftgames.boosting.model.categories import CategoryCounts, CategoryEncoder
 from driftgames.boosting.model.fitted_model import FittedModel
 from driftgames.core.checks import as_floats
 from driftgames.core.typing import BoolArray, FloatArray, IntArray

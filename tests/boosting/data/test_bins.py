@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from driftgames.boosting.data.binned_data import bin_columns, bin_examples
-from driftgames.boosting.data.binning_kernels import index_cuts, place_of
+from driftgames.boosting.data.binned_data import bin_columns, bin_examples, index_cuts
+from driftgames.boosting.data.bins import place_of
 from driftgames.boosting.data.cuts import Cuts
 
 TINY, HUGE = 5e-324, np.finfo(np.float64).max

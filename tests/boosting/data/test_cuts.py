@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from driftgames.boosting.data.cut_summary import CutSummary
 from driftgames.boosting.data.cuts import (
     Cuts,
+    CutSummary,
     common_weight,
     count_values,
     cut_dense,

@@ -279,7 +279,7 @@ def test_rows_of_weight_zero_are_held_out(shape, several, weights, kind, n_threa
 
 def bin_in(data, X, y, weights, labels, out, exact):
     """Fewer rows in the bins of all: the cuts are the same."""
-    from driftgames.boosting.data.assembly import assemble
+    from driftgames.boosting.data.binned_data import assemble
 
     mine = y.astype(np.int64) if labels is None else labels[~out]
     n_classes = 2 if labels is None else int(labels.max()) + 1

@@ -5,8 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from driftgames.boosting import BOOSTERS
-from driftgames.boosting.data.assembly import assemble
-from driftgames.boosting.data.binned_data import bin_examples
+from driftgames.boosting.data.binned_data import assemble, bin_examples
 from driftgames.boosting.data.bins import DenseBins
 from driftgames.boosting.data.sample_weights import SampleWeights
 from driftgames.boosting.engine import mistake_engine, remote_game

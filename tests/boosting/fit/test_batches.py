@@ -12,8 +12,7 @@ import pytest
 import scipy.sparse as sp
 
 from driftgames.boosting import BOOSTERS, AdaBoostClassifier, NHBoostDTClassifier
-from driftgames.boosting.data.cut_summary import CutSummary
-from driftgames.boosting.data.cuts import cut_dense, cut_sparse
+from driftgames.boosting.data.cuts import CutSummary, cut_dense, cut_sparse
 
 RNG = np.random.default_rng(3)
 N = 400
@@ -312,8 +311,7 @@ def test_columns_of_other_sources_are_refused():
 
 @pytest.mark.parametrize("max_bins", [3, 200])
 def test_the_summary_gives_the_cuts_of_all_rows_in_either_layout(max_bins, monkeypatch):
-    for module in ("cuts", "cut_summary"):
-        monkeypatch.setattr(f"driftgames.boosting.data.{module}.SAMPLE", 100)
+    monkeypatch.setattr("driftgames.boosting.data.cuts.SAMPLE", 100)
     weights = RNG.integers(1, 3, N)
     S = sp.csr_matrix(X)
     parts = [CutSummary(max_bins) for _ in range(3)]

@@ -15,8 +15,7 @@ from driftgames.boosting.data.row_sample import deal_ranks, hash_rows, hold_out
 from driftgames.boosting.engine import game
 from driftgames.boosting.fit import choosing, folds
 from driftgames.boosting.fit.folds import RowKeys
-from driftgames.boosting.model.calibration import Calibration
-from driftgames.boosting.model.sigmoids import fit_sigmoid, fit_softmax
+from driftgames.boosting.model.calibration import Calibration, fit_sigmoid, fit_softmax
 from driftgames.boosting.persistence import load_model
 from driftgames.potentials import TwoNorm
 

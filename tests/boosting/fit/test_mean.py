@@ -17,9 +17,8 @@ from driftgames.boosting.engine.mistake_engine import TreeGrower
 from driftgames.boosting.engine.shape import TreeShape
 from driftgames.boosting.fit import choosing, fit_booster
 from driftgames.boosting.fit.mean import Mean, best_mean
-from driftgames.boosting.model.categories import CategoryEncoder
-from driftgames.boosting.model.category_counts import CategoryColumn
-from driftgames.boosting.model.votes import winners
+from driftgames.boosting.model.categories import CategoryColumn, CategoryEncoder
+from driftgames.boosting.model.fitted_model import winners
 from driftgames.boosting.persistence import FORMAT, VERSION, encode_model, load_model
 from driftgames.certificates.margins import Margins
 from driftgames.core.documents import write_document

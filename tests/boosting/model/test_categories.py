@@ -13,8 +13,7 @@ from sklearn.base import clone
 
 from driftgames.boosting import BOOSTERS, AdaBoostClassifier, DataWarning, NHBoostDTClassifier
 from driftgames.boosting.data.sample_weights import SampleWeights
-from driftgames.boosting.model.categories import CategoryEncoder
-from driftgames.boosting.model.category_counts import RARE, CategoryColumn
+from driftgames.boosting.model.categories import RARE, CategoryColumn, CategoryEncoder
 from driftgames.boosting.model.explanation import CategoryVotes
 from driftgames.boosting.persistence import encode_model, load_model
 from driftgames.datasets.binarise import Attribute, binarise, make_columns

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from driftgames.boosting import AdaBoostClassifier, NHBoostDTClassifier
 from driftgames.boosting.model import tree_scores
 from driftgames.boosting.model.stumps import exact_weights
-from driftgames.boosting.model.tree_model import PairModel, TreeModel
+from driftgames.boosting.model.tree_scores import PairModel, TreeModel
 from driftgames.boosting.model.trees import Trees
 
 WIDTH = 9

@@ -1,9 +1,12 @@
-"""The checks of examples, by scikit-learn's rules: of a fit, and of a prediction."""
+"""The checks of examples, by scikit-learn's rules: of a fit, and of a prediction.
+
+Monotonic constraints are checked here too: the direction in which a feature may move the vote.
+"""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,7 +27,6 @@ from driftgames.boosting.data.frames import (
     is_identifier,
     is_missing,
 )
-from driftgames.boosting.data.sparse_input import check_sparse
 from driftgames.core.checks import float_errors, shown, unmask
 from driftgames.core.threads import open_threads
 from driftgames.core.typing import FloatArray
@@ -271,3 +273,95 @@ def is_plain(X: Any) -> bool:
     """Return whether these are contiguous rows of float32 or float64."""
     floats = type(X) is np.ndarray and X.dtype in (np.float32, np.float64)
     return bool(floats and X.flags.c_contiguous)
+
+
+def check_sparse(X: Any) -> None:
+    """Raise ValueError if the numbers of rows and columns that a sparse matrix stores are invalid.
+
+    >>> from scipy.sparse import csr_matrix
+    >>> X = csr_matrix([[1.0, 0.0], [0.0, 2.0]])
+    >>> X.indices[1] = 7
+    >>> check_sparse(X)
+    Traceback (most recent call last):
+    ...
+    ValueError: the column numbers of a sparse X must lie in [0, 2); got 7
+    """
+    if X.format == "coo":
+        for what, stored, size in zip(("row", "column"), (X.row, X.col), X.shape, strict=True):
+            _check_numbers(what, stored, size)
+    elif X.format in {"csr", "csc", "bsr"}:
+        blocks = X.blocksize if X.format == "bsr" else (1, 1)
+        n_rows, n_columns = (size // block for size, block in zip(X.shape, blocks, strict=True))
+        by_columns = X.format == "csc"
+        n_lists, size = (n_columns, n_rows) if by_columns else (n_rows, n_columns)
+        indptr, indices = X.indptr, X.indices
+        stored = min(indices.size, X.data.shape[0])
+        if (
+            indptr.shape != (n_lists + 1,)
+            or indptr[0] != 0
+            or indptr[-1] > stored
+            or (np.diff(indptr) < 0).any()
+        ):
+            raise ValueError(
+                f"indptr of a sparse X must be {n_lists + 1} numbers that rise from 0 to at most "
+                f"the {stored} entries stored; got {indptr}"
+            )
+        _check_numbers("row" if by_columns else "column", indices[: indptr[-1]], size)
+
+
+def _check_numbers(what: str, stored: Array, size: int) -> None:
+    if stored.size and (stored.min() < 0 or stored.max() >= size):
+        bad = stored[(stored < 0) | (stored >= size)][0]
+        raise ValueError(f"the {what} numbers of a sparse X must lie in [0, {size}); got {bad}")
+
+
+def plain_constraints(monotonic_cst: Any) -> Any:
+    """Return constraints as a dict or a list of integers; what is neither stays as it is."""
+    if isinstance(monotonic_cst, Mapping):
+        return {name: _plain(value) for name, value in monotonic_cst.items()}
+    if monotonic_cst is None or isinstance(monotonic_cst, str):
+        return monotonic_cst
+    try:
+        one_dimension = np.ndim(monotonic_cst) == 1
+    except ValueError:  # rows of different lengths
+        one_dimension = False
+    if not one_dimension:
+        return monotonic_cst
+    return [_plain(value) for value in monotonic_cst]
+
+
+def directions(monotonic_cst: Any, n_features: int, names: Array | None) -> Array:
+    """Return -1, 0 or 1 for each feature, as int64.
+
+    >>> directions({"age": 1}, 2, np.array(["sex", "age"]))
+    array([0, 1])
+    """
+    constraints = plain_constraints(monotonic_cst)
+    signs = np.zeros(n_features, dtype=np.int64)
+    if isinstance(constraints, dict):
+        known = [] if names is None else names.tolist()
+        unknown = [name for name in constraints if name not in known]
+        if unknown:
+            raise ValueError(
+                f"monotonic_cst must name features of a data frame; got {shown(unknown[0])}, which "
+                "is not among its columns"
+            )
+        places = {known.index(name): value for name, value in constraints.items()}
+    elif isinstance(constraints, list) and len(constraints) == n_features:
+        places = dict(enumerate(constraints))
+    else:
+        raise ValueError(
+            f"monotonic_cst must be a dict or one of -1, 0 and 1 for each of the {n_features} "
+            f"features; got {shown(monotonic_cst)}"
+        )
+    for j, value in places.items():
+        if type(value) is not int or value not in (-1, 0, 1):
+            raise ValueError(
+                f"monotonic_cst must hold -1, 0 and 1; got {shown(value)} for feature {j}"
+            )
+        signs[j] = value
+    return signs
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from driftgames.boosting.export.scorecard_html import render_scorecard
+from driftgames.boosting.export.scorecard import render_scorecard
 from driftgames.boosting.model.explanation import CategoryVotes
 from driftgames.boosting.model.fitted_model import FittedModel
-from driftgames.boosting.model.mean_votes import credit_votes, mean_by_category, mean_by_value
 from driftgames.core.text import shorten, visible
-from driftgames.core.typing import FloatArray
+from driftgames.core.typing import FloatArray, IntArray
 from driftgames.plots.explanation_page import ExplanationPage, FeatureShape, Reasons
 
 ValuesOf = Callable[[int], FloatArray]
@@ -169,3 +168,62 @@ def _cell(model: FittedModel, feature: int, value: float) -> object:
     if categories is None:
         return f"{value:.6g}"
     return plain(categories[int(value)]) if 0 <= value < len(categories) else "any other"
+
+
+MOST_EXPLAINED = 200
+"""How many examples are explained for it: they are spread evenly over the rows."""
+
+_PIECES = 12
+_LEAST = 8  # examples in a piece, about
+
+
+class CreditedVotes(NamedTuple):
+    """Examples, and the vote that each feature has on each of them."""
+
+    examples: IntArray
+    votes: FloatArray
+
+
+class MeanVotes(NamedTuple):
+    """A step function: ``values[k]`` up to ``thresholds[k]``, the last one beyond all of them."""
+
+    thresholds: FloatArray
+    values: FloatArray
+
+
+def credit_votes(model: FittedModel, rows: Any, label: int, n_features: int) -> CreditedVotes:
+    """Return the votes for a class on up to `MOST_EXPLAINED` of the encoded rows."""
+    n_rows = rows.shape[0]
+    spread = np.linspace(0, n_rows - 1, min(n_rows, MOST_EXPLAINED)).round().astype(np.int64)
+    examples = np.unique(spread) if n_rows else spread[:0]
+    votes = np.zeros((examples.size, n_features))
+    for at, i in enumerate(examples.tolist()):
+        explanation = model.explain(rows[i : i + 1], label)
+        votes[at, explanation.features] = explanation.contributions
+    return CreditedVotes(examples, votes)
+
+
+def mean_by_value(x: FloatArray, votes: FloatArray) -> MeanVotes:
+    """Return the mean vote over pieces of the line with about as many examples each.
+
+    >>> mean_by_value(np.arange(16.0), np.repeat([0.5, -0.5], 8))
+    MeanVotes(thresholds=array([7.]), values=array([ 0.5, -0.5]))
+    """
+    n_pieces = max(1, min(_PIECES, x.size // _LEAST))
+    shares = np.arange(1, n_pieces) / n_pieces
+    cuts = np.unique(np.quantile(x, shares, method="inverted_cdf"))
+    cuts = cuts[cuts < x.max()]
+    piece = np.searchsorted(cuts, x)  # a value is in the piece that ends with it
+    return MeanVotes(cuts, np.bincount(piece, weights=votes) / np.bincount(piece))
+
+
+def mean_by_category(codes: FloatArray, votes: FloatArray, n_categories: int) -> FloatArray:
+    """Return the mean vote of each category; 0 for one that no example has.
+
+    >>> mean_by_category(np.array([0.0, 2.0, 2.0]), np.array([1.0, 3.0, 5.0]), 3)
+    array([1., 0., 4.])
+    """
+    known = (codes >= 0) & (codes < n_categories)
+    at = codes[known].astype(np.int64)
+    counts = np.bincount(at, minlength=n_categories)
+    return np.bincount(at, weights=votes[known], minlength=n_categories) / np.maximum(counts, 1)

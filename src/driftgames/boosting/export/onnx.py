@@ -23,8 +23,7 @@ import numpy.typing as npt
 from driftgames.boosting.data.frames import UNKNOWN
 from driftgames.boosting.export.treelite import as_trees
 from driftgames.boosting.model.calibration import Calibration
-from driftgames.boosting.model.categories import CategoryEncoder
-from driftgames.boosting.model.category_counts import CategoryColumn
+from driftgames.boosting.model.categories import CategoryColumn, CategoryEncoder
 from driftgames.boosting.model.fitted_model import FittedModel
 from driftgames.core.typing import FloatArray
 

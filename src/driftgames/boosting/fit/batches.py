@@ -20,12 +20,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from driftgames.boosting.data.assembly import begin_assembly, join
 from driftgames.boosting.data.batch_readers import OTHER_ROWS, Batch, BatchReader, Fingerprint
-from driftgames.boosting.data.binned_data import BinnedData
+from driftgames.boosting.data.binned_data import BinnedData, begin_assembly, join
 from driftgames.boosting.data.bins import Array
 from driftgames.boosting.data.checks import find_classes, warn_of_identifiers
-from driftgames.boosting.data.cut_summary import CutSummary
+from driftgames.boosting.data.cuts import CutSummary
 from driftgames.boosting.data.frames import UNKNOWN, Categories, FoundCategories, recode
 from driftgames.boosting.data.row_sample import hash_rows
 from driftgames.boosting.data.sample_weights import (
@@ -39,8 +38,7 @@ from driftgames.boosting.fit.folds import RowKeys
 from driftgames.boosting.fit.job import Columns, Job, Plan
 from driftgames.boosting.fit.memory import CodedCategories, open_local
 from driftgames.boosting.fit.source import LocalRows, Opened, Source, Threads, Unseen
-from driftgames.boosting.model.categories import CategoryEncoder
-from driftgames.boosting.model.category_counts import CategoryCounts
+from driftgames.boosting.model.categories import CategoryCounts, CategoryEncoder
 from driftgames.boosting.model.fitted_model import FittedModel
 from driftgames.core.checks import float_errors
 from driftgames.core.progress import progress

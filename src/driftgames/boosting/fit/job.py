@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from driftgames.boosting.data.bins import Array
+from driftgames.boosting.data.checks import directions
 from driftgames.boosting.data.cuts import MOST_BINS
-from driftgames.boosting.data.monotonic import directions
 from driftgames.boosting.data.row_sample import deal_ranks, hold_out
 from driftgames.boosting.engine.game import GameRule
 from driftgames.boosting.engine.shape import TreeShape

@@ -24,7 +24,7 @@ from driftgames.boosting.fit.race import MOST_SIZES, Entrant
 from driftgames.boosting.model.calibration import Calibration
 from driftgames.boosting.model.categories import CategoryEncoder
 from driftgames.boosting.model.choice import Choice
-from driftgames.boosting.model.fitted_model import FittedModel
+from driftgames.boosting.model.fitted_model import FittedModel, winners
 from driftgames.boosting.model.stumps import Stumps
 from driftgames.boosting.model.training_record import (
     COLUMNS,
@@ -33,7 +33,6 @@ from driftgames.boosting.model.training_record import (
     TrainingRecord,
     take_turns,
 )
-from driftgames.boosting.model.votes import winners
 from driftgames.certificates.margins import Margins
 from driftgames.core.typing import FloatArray, IntArray
 

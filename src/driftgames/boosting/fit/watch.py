@@ -14,14 +14,12 @@ from driftgames.boosting.data.checks import check_labels
 from driftgames.boosting.engine.game import Round
 from driftgames.boosting.fit.job import Stopping
 from driftgames.boosting.fit.source import Unseen
-from driftgames.boosting.model.calibration import Calibration
+from driftgames.boosting.model.calibration import Calibration, fit_sigmoid
 from driftgames.boosting.model.categories import CategoryEncoder
-from driftgames.boosting.model.fitted_model import FittedModel
-from driftgames.boosting.model.sigmoids import fit_sigmoid
+from driftgames.boosting.model.fitted_model import FittedModel, cast_votes, winners
 from driftgames.boosting.model.stumps import Stumps
 from driftgames.boosting.model.training_record import Fitted, TrainingRecord
 from driftgames.boosting.model.trees import Trees
-from driftgames.boosting.model.votes import cast_votes, winners
 from driftgames.core.checks import shown, unmask
 from driftgames.core.typing import IntArray
 

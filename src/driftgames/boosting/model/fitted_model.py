@@ -6,6 +6,7 @@ fit, a part of a model, a file and an export are made of one.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
@@ -20,18 +21,10 @@ from driftgames.boosting.data.frames import Categories, code_columns
 from driftgames.boosting.model.additive import AdditiveModel
 from driftgames.boosting.model.calibration import Calibration
 from driftgames.boosting.model.categories import CategoryEncoder
-from driftgames.boosting.model.explanation import ByFeature, Explanation
+from driftgames.boosting.model.explanation import ByFeature, Explanation, ShapeFunction
 from driftgames.boosting.model.stumps import Stumps, count_questions
-from driftgames.boosting.model.tables import (
-    PairTables,
-    StumpTables,
-    Tables,
-    TreeTables,
-)
-from driftgames.boosting.model.tree_model import PairModel, TreeModel
-from driftgames.boosting.model.tree_scores import TreeVotes
+from driftgames.boosting.model.tree_scores import PairModel, TreeModel, TreeVotes
 from driftgames.boosting.model.trees import NO_TREES, Trees
-from driftgames.boosting.model.votes import cast_votes, winners
 from driftgames.core.caching import cached_property
 from driftgames.core.display import Displayed, Fields, Sketch
 from driftgames.core.text import listed
@@ -287,3 +280,132 @@ class FittedModel(Displayed):
             explanation = self.encoder.explain(explanation)
         named = self.classes.tolist()[label]
         return replace(explanation, names=self.feature_names, label=named)
+
+
+_INTERACT = (
+    "only a booster of the built-in stump is an additive model (max_leaves=2); this one was fitted "
+    "with trees, whose questions interact"
+)
+
+Shapes = dict[int, ShapeFunction]
+"""The step function of each column that has a vote."""
+
+
+class Tables(ABC):
+    """The votes of all weak hypotheses of a model, by the columns that they ask about."""
+
+    @property
+    @abstractmethod
+    def additive(self) -> AdditiveModel:
+        """The votes as one function of each column; AttributeError if they are none."""
+
+    def shapes(self) -> list[Shapes]:
+        """Return the step functions of the columns; of several classes, those of each."""
+        return [self.additive.shape_functions]
+
+    @abstractmethod
+    def explain(self, row: Any, label: int) -> Explanation:
+        """Return the votes of the columns on one row for one class, given by its number."""
+
+    @property
+    def bases(self) -> list[float]:
+        """The part of the scores of each class that no column decides."""
+        return [0.0]
+
+
+@dataclass(frozen=True, eq=False)
+class StumpTables(Tables):
+    """Stumps of two classes: one step function for each column."""
+
+    model: AdditiveModel
+
+    @property
+    def additive(self) -> AdditiveModel:
+        """The model itself."""
+        return self.model
+
+    def explain(self, row: Any, label: int) -> Explanation:
+        """Return the values of the step functions."""
+        return _turned(self.model.explain(row), label)
+
+
+@dataclass(frozen=True, eq=False)
+class TreeTables(Tables):
+    """Trees of two classes."""
+
+    model: TreeModel
+
+    @property
+    def additive(self) -> AdditiveModel:
+        """Questions of a tree interact."""
+        raise AttributeError(_INTERACT)
+
+    def explain(self, row: Any, label: int) -> Explanation:
+        """Credit the votes to the questions on the way of the row."""
+        return _turned(self.model.explain(row), label)
+
+
+@dataclass(frozen=True, eq=False)
+class PairTables(Tables):
+    """Stumps or trees of several classes."""
+
+    model: PairModel
+
+    @property
+    def _of_stumps(self) -> bool:
+        return bool((self.model.trees.n_nodes <= 3).all())
+
+    @property
+    def additive(self) -> AdditiveModel:
+        """There is none, or one for each class."""
+        if self._of_stumps:
+            raise AttributeError(
+                f"there is one additive model for each of {self.model.n_classes} classes: "
+                "shape_functions_ has their step functions"
+            )
+        raise AttributeError(_INTERACT)
+
+    def shapes(self) -> list[Shapes]:
+        """Return the step functions of each class."""
+        if not self._of_stumps:
+            return super().shapes()
+        return [self.model.shape_functions(k) for k in range(self.model.n_classes)]
+
+    def explain(self, row: Any, label: int) -> Explanation:
+        """Credit the votes for the class to the questions on the way of the row."""
+        return self.model.of_class(label).explain(row)
+
+    @property
+    def bases(self) -> list[float]:
+        """The part of the scores of each class that no column decides."""
+        return [self.model.of_class(k).base for k in range(self.model.n_classes)]
+
+
+def _turned(explanation: Explanation, label: int) -> Explanation:
+    """Return the explanation for the first of two classes, if it is asked for."""
+    if label != 0:
+        return explanation
+    return replace(explanation, votes=-explanation.votes, base=-explanation.base)
+
+
+def cast_votes(
+    hypothesis: Stumps | Trees, X: Any, classes: Array, *, n_threads: int = 1
+) -> FloatArray:
+    """Return the votes of one weak hypothesis: -1 or +1 on each row.
+
+    With more than two classes there is a column for each.
+    """
+    if isinstance(hypothesis, Stumps):
+        return hypothesis.votes(X)[:, 0].astype(np.float64)
+    of_tree = hypothesis, [1.0], X.shape[1]
+    several = classes.size > 2
+    tree = PairModel(*of_tree, classes.size) if several else TreeModel(*of_tree)
+    return tree.scores(X, n_threads=n_threads).astype(np.float64)
+
+
+def winners(votes: FloatArray) -> Array:
+    """Return the number of the class of most votes, or of the largest score, on each row.
+
+    Of two classes it is the second above 0. A tie is for the first of the tied classes.
+    """
+    return (votes > 0).astype(np.intp) if votes.ndim == 1 else votes.argmax(axis=1)

@@ -10,7 +10,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, make_classification
 
 from driftgames.boosting import NHBoostDTClassifier
 from driftgames.boosting.model.calibration import Calibration
-from driftgames.boosting.model.held_out_losses import (
+from driftgames.boosting.model.training_record import (
     GRIDS,
     INTERCEPTS,
     SLOPES,

@@ -6,7 +6,7 @@ import pytest
 import scipy.sparse
 
 from driftgames.boosting import NHBoostDTClassifier
-from driftgames.boosting.model.mean_votes import MOST_EXPLAINED, mean_by_value
+from driftgames.boosting.export.model_page import MOST_EXPLAINED, mean_by_value
 
 RNG = np.random.default_rng(8)
 FRAME = pd.DataFrame(
