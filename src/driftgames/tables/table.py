@@ -8,7 +8,6 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from driftgames.core.checks import check_text
 from driftgames.core.display import Displayed, Fields, Number, frame_of_columns
 from driftgames.core.text import listed, shown
 
@@ -79,6 +78,8 @@ class Table(Displayed):
         >>> Table("Sets", (Column("set"), Column("rows")), (("a9a", 5),)).column("rows")
         [5]
         """
+        from driftgames.core.checks import check_text  # it loads NumPy, and `--help` must not
+
         check_text("name", name)
         check_text("group", group)
         known = [(column.name, column.group) for column in self.columns]
