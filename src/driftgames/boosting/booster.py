@@ -8,10 +8,11 @@ from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from driftgames.boosting.data.batch_readers import Asked, open_source
-from driftgames.boosting.data.bins import Array
+from driftgames.boosting.data.bins import Array, Matrix
 from driftgames.boosting.data.checks import (
     check_examples,
     check_rows,
@@ -19,6 +20,7 @@ from driftgames.boosting.data.checks import (
     plain_constraints,
     warn_of_identifiers,
 )
+from driftgames.boosting.data.frames import Categories
 from driftgames.boosting.data.sample_weights import check_weights
 from driftgames.boosting.engine.game import GameRule
 from driftgames.boosting.engine.shape import SETTINGS as SHAPE_SETTINGS
@@ -100,9 +102,9 @@ class BaseBooster(FittedBooster, ClassifierMixin, BaseEstimator):  # type: ignor
 
     def fit(
         self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
+        X: object,
+        y: object,
+        sample_weight: npt.ArrayLike | None = None,
         *,
         eval_set: Any = None,
         eval_names: Sequence[str] | None = None,
@@ -138,14 +140,14 @@ class BaseBooster(FittedBooster, ClassifierMixin, BaseEstimator):  # type: ignor
         job = self.make_job()
         pairs = {} if eval_set is None else name_sets(eval_set, eval_names)
         noted = self.unfitted_copy()
-        X, y, categories = check_examples(noted, X, y, reset=True)
-        columns = _columns_of(noted, find_classes(y))
+        rows, labels, categories = check_examples(noted, X, y, reset=True)
+        columns = _columns_of(noted, find_classes(labels))
         if categories is not None:
-            n_values = np.count_nonzero(~np.isnan(X), axis=0).tolist()
+            n_values = np.count_nonzero(~np.isnan(rows), axis=0).tolist()
             warn_of_identifiers(categories, n_values, columns.names)
         with float_errors("sample_weight"):
-            weights = check_weights(sample_weight, X, y, columns.classes)
-        source = MemorySource(columns, X, y, categories, weights, job.class_weight)
+            weights = check_weights(sample_weight, rows, labels, columns.classes)
+        source = MemorySource(columns, rows, labels, categories, weights, job.class_weight)
         return self.adopt(*fit_booster(job, source, self.make_watch(noted, pairs, callbacks)))
 
     def fit_batches(
@@ -205,7 +207,9 @@ class BaseBooster(FittedBooster, ClassifierMixin, BaseEstimator):  # type: ignor
         names = None if opened.names is None else np.array(opened.names, dtype=object)
         noted = self.unfitted_copy()
 
-        def check(X: Any, y: Any, first: bool) -> Any:
+        def check(
+            X: object, y: object, first: bool
+        ) -> tuple[Matrix, Array, tuple[Categories | None, ...] | None]:
             named = names is not None and hasattr(noted, "feature_names_in_")
             if named and isinstance(X, np.ndarray):
                 del noted.feature_names_in_  # only the source knows them
@@ -242,7 +246,7 @@ class BaseBooster(FittedBooster, ClassifierMixin, BaseEstimator):  # type: ignor
         if not (isinstance(callbacks, Sequence) and all(map(callable, callbacks))):
             raise ValueError(f"callbacks must be a list of callables; got {shown(callbacks)}")
 
-        def check(X: Any, encoder: CategoryEncoder | None) -> Any:
+        def check(X: object, encoder: CategoryEncoder | None) -> Any:
             return check_rows(noted, X, None if encoder is None else encoder.categorical)
 
         def wrap(fitted: Fitted) -> BaseBooster:

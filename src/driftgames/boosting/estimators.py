@@ -285,7 +285,7 @@ class BoostByMajorityClassifier(BaseBooster):
         return {**super().binding_settings(), "horizon": horizon}
 
 
-def _potential_of(value: Any) -> Potential:
+def _potential_of(value: object) -> Potential:
     """Return the potential that a setting names."""
     if value is None:
         return NormalHedgeDT()

@@ -11,7 +11,7 @@ import scipy.sparse
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from driftgames.boosting.data.bins import Array
+from driftgames.boosting.data.bins import Array, Matrix
 from driftgames.boosting.data.checks import INPUT, check_kind, check_labels, check_rows, is_plain
 from driftgames.boosting.data.frames import code_columns
 from driftgames.boosting.model.additive import CHUNK
@@ -151,7 +151,7 @@ class FittedBooster(BoosterParameters, ABC):
 
     # ------------------------------------------------------------------- predictions
 
-    def _columns(self, X: Any, *, finite: bool = True) -> Any:
+    def _columns(self, X: object, *, finite: bool = True) -> Matrix:
         """Return examples to predict, as the columns that the hypotheses ask about.
 
         Without ``finite``, a plain array is not searched for infinities.
@@ -160,13 +160,13 @@ class FittedBooster(BoosterParameters, ABC):
         categorical = None if encoder is None else encoder.categorical
         return self.model_.encode(check_rows(self, X, categorical, finite=finite))
 
-    def _encode_bare(self, X: Any) -> Any:
+    def _encode_bare(self, X: object) -> Matrix:
         """Return the columns of rows without names, in the order of the fit."""
         model = self.model_
         check_kind(X, model.encoder is not None)
         return check_array(X, **INPUT) if model.encoder is None else model.encode(X)
 
-    def decision_function(self, X: Any) -> FloatArray:
+    def decision_function(self, X: object) -> FloatArray:
         """Return the normalised vote in [-1, 1]; above 0 it is for ``classes_[1]``.
 
         `predict` of a calibrated model has a threshold of its own, where both are equally likely.
@@ -178,17 +178,17 @@ class FittedBooster(BoosterParameters, ABC):
         columns = self._columns(X, finite=not searches)
         return model.votes(columns, n_threads=self._count_threads(columns), finite=searches)
 
-    def _count_threads(self, columns: Any) -> int:
+    def _count_threads(self, columns: Matrix) -> int:
         """Return the number of threads for these rows; few rows are one task."""
         few = self.n_jobs is None and columns.shape[0] <= CHUNK
         return 1 if few else count_threads(self.n_jobs)
 
-    def staged_decision_function(self, X: Any) -> Iterator[FloatArray]:
+    def staged_decision_function(self, X: object) -> Iterator[FloatArray]:
         """Yield the normalised vote after 1, 2, ... rounds."""
         model, columns = self.model_, self._columns(X)
         yield from model.staged_votes(columns, n_threads=self._count_threads(columns))
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: object) -> Array:
         """Return the label of the largest calibrated probability.
 
         With ``calibrate=False`` it is the label of most votes, as in the paper, and so it is with a
@@ -198,12 +198,12 @@ class FittedBooster(BoosterParameters, ABC):
         votes = self.decision_function(X)
         return np.asarray(self.classes_[self.model_.winners(votes)])
 
-    def staged_predict(self, X: Any) -> Iterator[Array]:
+    def staged_predict(self, X: object) -> Iterator[Array]:
         """Yield the predictions after 1, 2, ... rounds, all by the sigmoid of the whole model."""
         for votes in self.staged_decision_function(X):
             yield np.asarray(self.classes_[self.model_.winners(votes)])
 
-    def predict_proba(self, X: Any) -> FloatArray:
+    def predict_proba(self, X: object) -> FloatArray:
         """Return the probability of each class: the sigmoid of the vote in ``calibration_``.
 
         `predict` returns the class of the largest one, but with a ``class_weight`` that of most
@@ -213,7 +213,7 @@ class FittedBooster(BoosterParameters, ABC):
         """
         return self.model_.probabilities(self.decision_function(X))
 
-    def margins(self, X: Any, y: Any) -> FloatArray:
+    def margins(self, X: object, y: object) -> FloatArray:
         """Return ``y`` times the normalised vote: how clearly each example is right.
 
         With more than two classes it is half of the vote for the right class less the largest vote
@@ -271,9 +271,9 @@ class FittedBooster(BoosterParameters, ABC):
 
     def plot_shapes(
         self,
-        X: Any = None,
+        X: object = None,
         *,
-        label: Any = None,
+        label: object = None,
         n_features: int = 12,
         show_missing: bool | None = None,
     ) -> Figure:
@@ -308,7 +308,7 @@ class FittedBooster(BoosterParameters, ABC):
             label=f"vote for {shown_name(str(self.classes_[1] if label is None else label))}",
         )
 
-    def _number_of(self, label: Any) -> int:
+    def _number_of(self, label: object) -> int:
         """Return the number of a class; raise ValueError if there is no such label."""
         labels = self.classes_.tolist()
         try:
@@ -316,7 +316,7 @@ class FittedBooster(BoosterParameters, ABC):
         except (KeyError, TypeError) as error:  # a list or a frame cannot be looked up
             raise ValueError(f"label must be one of {labels}; got {shown(label)}") from error
 
-    def _values_of(self, X: Any) -> Callable[[int], FloatArray]:
+    def _values_of(self, X: object) -> Callable[[int], FloatArray]:
         """Return a function that gives the values of a feature, categories as codes.
 
         A bare array has no names and is in the order of the fit.
@@ -333,7 +333,7 @@ class FittedBooster(BoosterParameters, ABC):
 
         return values
 
-    def _encode(self, X: Any) -> Any:
+    def _encode(self, X: Any) -> Matrix:
         """Return the columns that the hypotheses ask about; those of a bare array in order."""
         if not (isinstance(X, np.ndarray) or scipy.sparse.issparse(X)):
             return self._columns(X)
@@ -349,7 +349,9 @@ class FittedBooster(BoosterParameters, ABC):
         names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(shares.size)])
         return plot_importances(shares, names, n_features=n_features)
 
-    def plot_calibration(self, X: Any, y: Any, *, label: Any = None, n_bins: int = 10) -> Figure:
+    def plot_calibration(
+        self, X: object, y: object, *, label: object = None, n_bins: int = 10
+    ) -> Figure:
         """Draw how often a class comes true where it is given a probability.
 
         ``label`` is the class. Default: the last of ``classes_``. The examples should be new ones:
@@ -362,7 +364,7 @@ class FittedBooster(BoosterParameters, ABC):
         probabilities, hits = self.predict_proba(X)[:, at], np.asarray(y) == self.classes_[at]
         return plot_calibration(probabilities, hits, n_bins=n_bins, label=str(self.classes_[at]))
 
-    def explain(self, x: Any, label: Any = None) -> Explanation:
+    def explain(self, x: Any, label: object = None) -> Explanation:
         """Return the vote of each feature on one example, for one class.
 
         The votes add up to the decision. For stumps they are the step functions of
@@ -396,7 +398,12 @@ class FittedBooster(BoosterParameters, ABC):
         return model.explain(row, None if label is None else self._number_of(label))
 
     def explain_model(
-        self, X: Any = None, *, label: Any = None, n_examples: int = 10, title: str | None = None
+        self,
+        X: object = None,
+        *,
+        label: object = None,
+        n_examples: int = 10,
+        title: str | None = None,
     ) -> ExplanationPage:
         """Return the model as a page to click through; its ``save`` writes one HTML file.
 

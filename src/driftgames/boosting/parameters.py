@@ -76,7 +76,7 @@ def _described(text: str) -> str:
 def auto_or(check: Check) -> Check:
     """Return a check that also allows "auto"."""
 
-    def checked(name: str, value: Any) -> object:
+    def checked(name: str, value: object) -> object:
         return choose(name, value, {"auto": True}) if isinstance(value, str) else check(name, value)
 
     return checked
@@ -87,7 +87,7 @@ def at_least(least: int) -> Check:
     return lambda name, value: check_integer(name, value, least=least)
 
 
-def _check_bins(name: str, value: Any) -> None:
+def _check_bins(name: str, value: object) -> None:
     if check_integer(name, value, least=2) > MOST_BINS:
         raise ValueError(f"{name} must be at most {MOST_BINS}; got {value}")
 
@@ -102,7 +102,7 @@ def _check_fraction(name: str, value: Any) -> None:
         )
 
 
-def _check_scoring(name: str, value: Any) -> None:
+def _check_scoring(name: str, value: object) -> None:
     if isinstance(value, str) and value != "loss":
         from sklearn.metrics import get_scorer_names  # slow to import
 
@@ -122,28 +122,28 @@ def _check_tolerance(name: str, value: Any) -> None:
         raise ValueError(f"{name} must be a number >= 0; got {shown(value)}")
 
 
-def _check_verbose(name: str, value: Any) -> None:
+def _check_verbose(name: str, value: object) -> None:
     if not (value is None or isinstance(value, bool | np.bool_) or is_real(value)):
         raise ValueError(f"{name} must be a number or a truth value; got {shown(value)}")
 
 
-def _check_seed(name: str, value: Any) -> None:
+def _check_seed(name: str, value: object) -> None:
     generators = np.random.Generator, np.random.RandomState, np.random.BitGenerator
     if value is not None and not isinstance(value, generators):
         check_integer(name, value, least=0, limited=False)
 
 
-def _is_class_weight(value: Any) -> bool:
+def _is_class_weight(value: object) -> bool:
     if not isinstance(value, list) or len(value) != 2 or not LABEL.allows(value[0]):
         return False
     return POSITIVE.allows(value[1])
 
 
-def _is_constraint(value: Any) -> bool:
+def _is_constraint(value: object) -> bool:
+    if not isinstance(value, list | dict):
+        return False
     signs = value.values() if isinstance(value, dict) else value
-    return isinstance(value, list | dict) and all(
-        type(each) is int and each in (-1, 0, 1) for each in signs
-    )
+    return all(type(each) is int and each in (-1, 0, 1) for each in signs)
 
 
 _AUTO_FLAG = Requirement(

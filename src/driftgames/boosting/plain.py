@@ -24,6 +24,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
 from driftgames.boosting import NoEdgeWarning
+from driftgames.boosting.data.bins import Array, Matrix
 from driftgames.boosting.data.cuts import midpoints
 from driftgames.boosting.data.sample_weights import check_weights, weigh_examples
 from driftgames.certificates.margins import MarginCertificate, Margins
@@ -33,7 +34,6 @@ from driftgames.core.generators import generator_of
 from driftgames.core.typing import FloatArray, IntArray
 from driftgames.potentials import NormalHedgeDT, Potential, require_potential
 
-Array = npt.NDArray[Any]
 Column = tuple[FloatArray, IntArray]
 """A feature: its thresholds, ascending, and for each row how many of them lie below its value."""
 Learn = Callable[[IntArray], tuple[Any, IntArray]]
@@ -226,7 +226,7 @@ class WeakLearnerBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
     potential: Potential | None = field(default=None, kw_only=True)
     random_state: int | np.random.Generator | None = field(default=None, kw_only=True)
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: object, y: object, sample_weight: npt.ArrayLike | None = None) -> Self:
         """Play the rounds; a failed fit does not change the state."""
         n_rounds = check_integer("n_estimators", self.n_estimators, least=1)
         potential = NormalHedgeDT() if self.potential is None else self.potential
@@ -267,7 +267,7 @@ class WeakLearnerBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         self._default_vote = masses @ signs / masses.sum()
         return self
 
-    def _weak_learner(self, X: Any, targets: Array, signs: IntArray, answers: Array) -> Learn:
+    def _weak_learner(self, X: Matrix, targets: Array, signs: IntArray, answers: Array) -> Learn:
         """Return what fits a hypothesis to the weights of each question, and votes with it."""
         weak, rng = self.estimator, generator_of(self.random_state)
         columns = cut_columns(X) if weak is None else []
@@ -302,7 +302,7 @@ class WeakLearnerBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         n_classes = self.classes_.size
         return made if n_classes == 2 else PairCertificate.of(made, n_classes, 2 * (n_classes - 1))
 
-    def _staged_votes(self, X: Any) -> Iterator[FloatArray]:
+    def _staged_votes(self, X: object) -> Iterator[FloatArray]:
         """Yield the normalised vote before the first round, and after each."""
         check_is_fitted(self)
         rows, several = _check_rows(self, X, reset=False), self.classes_.size > 2
@@ -313,24 +313,24 @@ class WeakLearnerBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
             votes += _cast_votes(hypothesis, rows, _answers(self.classes_))
             yield votes / t if several else votes[:, 0] / t
 
-    def decision_function(self, X: Any) -> FloatArray:
+    def decision_function(self, X: object) -> FloatArray:
         """Return the normalised vote in [-1, 1]; above 0 it is for ``classes_[1]``.
 
         With more than two classes there is a column of votes for each class.
         """
         return deque(self._staged_votes(X), maxlen=1).pop()
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: object) -> Array:
         """Return the label that the vote is for; a tie is for the first of the tied labels."""
         votes = self.decision_function(X)
         return np.asarray(self.classes_[_winners(votes)])
 
-    def staged_predict(self, X: Any) -> Iterator[Array]:
+    def staged_predict(self, X: object) -> Iterator[Array]:
         """Yield the predictions after 1, 2, ... rounds."""
         for votes in islice(self._staged_votes(X), 1, None):
             yield self.classes_[_winners(votes)]
 
-    def predict_proba(self, X: Any) -> FloatArray:
+    def predict_proba(self, X: object) -> FloatArray:
         """Return the share of the votes of +1 that each class has; it is not calibrated."""
         votes = self.decision_function(X)
         ups = (1 + (np.column_stack([-votes, votes]) if votes.ndim == 1 else votes)) / 2
@@ -345,7 +345,9 @@ class WeakLearnerBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         return tags
 
 
-def _check_rows(booster: Any, X: Any, y: Any = "no_validation", *, reset: bool = True) -> Any:
+def _check_rows(
+    booster: BaseEstimator, X: object, y: object = "no_validation", *, reset: bool = True
+) -> Any:
     """Return examples that the weak learner takes, checked by scikit-learn's rules."""
     if booster.estimator is not None and not has_fit_parameter(booster.estimator, "sample_weight"):
         raise ValueError(
@@ -372,7 +374,7 @@ def _winners(votes: Array) -> IntArray:
 
 
 def _fit_clone(
-    estimator: Any, X: Any, y: Array, weights: IntArray, answers: Array, seed: int
+    estimator: Any, X: Matrix, y: Array, weights: IntArray, answers: Array, seed: int
 ) -> Any:
     """Return a clone fitted to the rows of nonzero weight; a constant vote if they agree."""
     heavy = np.flatnonzero(weights)
@@ -385,7 +387,7 @@ def _fit_clone(
     return fitted.fit(X[heavy], y[heavy], sample_weight=weights[heavy] / weights.sum())
 
 
-def _cast_votes(hypothesis: Any, X: Any, answers: Array) -> IntArray:
+def _cast_votes(hypothesis: Any, X: Matrix, answers: Array) -> IntArray:
     """Return the votes of a round, -1 or +1, with a column for each question."""
     if isinstance(hypothesis, list):
         return np.hstack([_cast_votes(each, X, answers) for each in hypothesis])

@@ -6,13 +6,13 @@ import glob
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
 from driftgames.boosting.data.bins import Array
 from driftgames.core.checks import shown
-from driftgames.core.typing import BoolArray, IntArray
+from driftgames.core.typing import BoolArray, IntArray, Path
 
 
 class Batch(NamedTuple):
@@ -201,20 +201,20 @@ def _rows(values: Any, begin: int, end: int) -> Any:
     return values[begin:end]
 
 
-def _map_file(value: Any) -> Any:
+def _map_file(value: object) -> object:
     """Return the memory map of a ``.npy`` file; anything else as it is."""
     return np.load(value, mmap_mode="r") if _is_path(value) else value
 
 
-def _is_path(value: Any) -> bool:
+def _is_path(value: object) -> TypeGuard[Path]:
     return isinstance(value, (str, os.PathLike))
 
 
-def _is_list_of_paths(value: Any) -> bool:
+def _is_list_of_paths(value: object) -> bool:
     return isinstance(value, (list, tuple)) and bool(value) and all(map(_is_path, value))
 
 
-def _is_of(value: Any, package: str, name: str) -> bool:
+def _is_of(value: object, package: str, name: str) -> bool:
     """Whether an object is of a class of this name, or below one; the package is not imported."""
     return any(
         kind.__name__ == name and kind.__module__.partition(".")[0] == package

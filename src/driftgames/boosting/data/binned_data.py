@@ -9,9 +9,17 @@ from typing import Any, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse import csr_matrix
 
 from driftgames.boosting.data import bins as kernels
-from driftgames.boosting.data.bins import Array, BitArray, DenseBins, FeatureBins, SparseBins
+from driftgames.boosting.data.bins import (
+    Array,
+    BitArray,
+    DenseBins,
+    FeatureBins,
+    Matrix,
+    SparseBins,
+)
 from driftgames.boosting.data.cuts import Cuts, cut_dense, cut_sparse
 from driftgames.boosting.data.row_sample import stack_rows
 from driftgames.core.caching import cached_property
@@ -100,7 +108,7 @@ def run_shares(task: Callable[[int], T], pool: Executor | None, n_shares: int) -
 
 
 def bin_examples(
-    X: Any,
+    X: Matrix,
     positive: BoolArray,
     sample_weights: IntArray,
     max_bins: int,
@@ -228,7 +236,7 @@ def lay_out_dense(
 
 
 def code_stored(
-    X: Any, positive: BoolArray, sample_weights: IntArray, cuts: Cuts, counts: IntArray
+    X: csr_matrix, positive: BoolArray, sample_weights: IntArray, cuts: Cuts, counts: IntArray
 ) -> Array:
     """Return the code of every stored entry of a CSR matrix; add its weight to ``counts``."""
     offsets = cuts.offsets
@@ -399,7 +407,7 @@ class SparseAssembly(_Assembly):
         self._counts = np.zeros((2, cuts.offsets[-1]), dtype=np.int64)
         self._parts: list[tuple[Array, Array, Array, BoolArray, IntArray]] = []
 
-    def add(self, X: Any, labels: IntArray, sample_weights: IntArray) -> None:
+    def add(self, X: csr_matrix, labels: IntArray, sample_weights: IntArray) -> None:
         """Code the examples of one part."""
         positive = self._take(labels)
         stored = code_stored(X, positive, sample_weights, self._cuts, self._counts)
@@ -421,13 +429,13 @@ class SparseAssembly(_Assembly):
         return BinnedData(self._cuts, *layout, **settings)
 
 
-def begin_assembly(X: Any, cuts: Cuts, n_classes: int) -> DenseAssembly | SparseAssembly:
+def begin_assembly(X: Matrix, cuts: Cuts, n_classes: int) -> DenseAssembly | SparseAssembly:
     """Return the assembly of parts like ``X``."""
     return (SparseAssembly if sp.issparse(X) else DenseAssembly)(cuts, n_classes)
 
 
 def assemble(
-    parts: list[tuple[Any, IntArray, IntArray]], cuts: Cuts, n_classes: int, **settings: Any
+    parts: list[tuple[Matrix, IntArray, IntArray]], cuts: Cuts, n_classes: int, **settings: Any
 ) -> list[tuple[BinnedData, IntArray | None]]:
     """Return a training set of the dense parts, and one of the sparse parts, if there are any.
 
@@ -445,7 +453,7 @@ def assemble(
     return sets
 
 
-def join(parts: Sequence[tuple[Any, Array, IntArray]]) -> tuple[Any, Array, IntArray] | None:
+def join(parts: Sequence[tuple[Matrix, Array, IntArray]]) -> tuple[Matrix, Array, IntArray] | None:
     """Return the rows, labels and weights of all parts; None if there is none."""
     if not parts:
         return None

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import csr_matrix
 
 from driftgames._kernels.jit import inner_scalar, kernel, scalar
 from driftgames._kernels.structs import Struct
@@ -20,6 +21,9 @@ from driftgames.core.typing import FloatArray, IntArray
 
 Array = npt.NDArray[Any]
 """What a kernel takes; its docstring names the type."""
+
+Matrix = Array | csr_matrix
+"""Examples, checked: an array or a CSR matrix."""
 
 BitArray = npt.NDArray[np.uint8]
 """Votes: 1 for +1 and 0 for -1."""
@@ -64,7 +68,7 @@ class SparseBins:
 
 
 @inner_scalar
-def first_from(values: Array, begin: Any, end: Any, x: Any) -> Any:
+def first_from(values: Array, begin: int, end: int, x: float) -> int:
     """Return the first index from ``begin`` on whose value is not below ``x``, or ``end``."""
     left = end - begin
     while left > 0:
@@ -97,7 +101,7 @@ class CutIndex(NamedTuple):
 
 
 @scalar
-def place_of(x: Any, low: Any, scale: Any, n_places: Any) -> Any:
+def place_of(x: float, low: float, scale: float, n_places: int) -> np.uint32:
     """Return the place of a value, and 0 for NaN: a term of it may be NaN or infinite too."""
     at = (x - low) * scale
     at = at if at > 0.0 else 0.0

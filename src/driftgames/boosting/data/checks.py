@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
-from scipy.sparse import issparse
+from scipy.sparse import csr_matrix, issparse
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_array, check_X_y
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from driftgames.boosting.data.bins import Array
+from driftgames.boosting.data.bins import Array, Matrix
 from driftgames.boosting.data.frames import (
     Categories,
     Levels,
@@ -52,8 +53,8 @@ class DataWarning(UserWarning):
 
 
 def check_examples(
-    booster: Any, X: Any, y: Any, *, reset: bool
-) -> tuple[Any, Array, tuple[Categories | None, ...] | None]:
+    booster: BaseEstimator, X: object, y: object, *, reset: bool
+) -> tuple[Matrix, Array, tuple[Categories | None, ...] | None]:
     """Return the examples of a fit, categories as codes, and the categories if there are any.
 
     `frames.code_columns` says what the codes are. The names and the number of columns are noted on
@@ -78,7 +79,7 @@ def check_examples(
     return *check_X_y(codes, y, estimator=booster, **INPUT), categories
 
 
-def check_kind(X: Any, has_categories: bool) -> None:
+def check_kind(X: object, has_categories: bool) -> None:
     """Raise ValueError for an array that NumPy would turn into numbers that nobody means.
 
     >>> check_kind(np.array([["2020-01-01"]], "datetime64[D]"), False)
@@ -86,13 +87,15 @@ def check_kind(X: Any, has_categories: bool) -> None:
     ...
     ValueError: X must be numbers; got an array of datetime64[D]: put dates into a data frame
     """
-    kind = X.dtype.kind if isinstance(X, np.ndarray) else "f"
+    if not isinstance(X, np.ndarray):
+        return
+    kind = X.dtype.kind
     if kind in "SV" or (kind in "Mm" and not has_categories):
         advice = ": put dates into a data frame" if kind in "Mm" else ""
         raise ValueError(f"X must be numbers; got an array of {X.dtype}{advice}")
 
 
-def check_labels(y: Any) -> None:
+def check_labels(y: object) -> None:
     """Raise ValueError for a missing label, or for labels of kinds that have no order.
 
     Arrays of numbers are left to scikit-learn, which looks for infinity.
@@ -181,7 +184,9 @@ def looks_like_quantity(classes: Array) -> bool:
 
 
 def warn_of_identifiers(
-    categories: Sequence[Categories | None] | None, n_values: Sequence[int], names: Any
+    categories: Sequence[Categories | None] | None,
+    n_values: Sequence[int],
+    names: Sequence[str] | Array | None,
 ) -> None:
     """Say which columns of categories are likely names of the rows; a `DataWarning`.
 
@@ -200,8 +205,8 @@ def warn_of_identifiers(
 
 
 def check_rows(
-    booster: Any, X: Any, categorical: Sequence[bool] | None, *, finite: bool = True
-) -> Any:
+    booster: BaseEstimator, X: object, categorical: Sequence[bool] | None, *, finite: bool = True
+) -> object:
     """Return examples to predict: numbers, or what the codes of categories are found in.
 
     ``categorical`` tells which columns hold categories, if any does. Without ``finite``, a plain
@@ -224,7 +229,7 @@ def check_rows(
     return _validate(booster, X, "no_validation", reset=False, finite=finite)
 
 
-def _note_columns(booster: Any, X: Any, *, reset: bool) -> None:
+def _note_columns(booster: BaseEstimator, X: object, *, reset: bool) -> None:
     """Note the names and the number of the columns with ``reset``, and else compare them."""
     try:
         validate_data(booster, X, reset=reset, skip_check_array=True)
@@ -232,12 +237,14 @@ def _note_columns(booster: Any, X: Any, *, reset: bool) -> None:
         raise ValueError(f"X must be rows and columns; got {shown(X)}") from error
 
 
-def _read_columns(booster: Any, X: Any) -> FloatArray:
+def _read_columns(booster: BaseEstimator, X: object) -> FloatArray:
     """Return the columns of a data frame as numbers, dates as days."""
     return code_columns(X, (None,) * booster.n_features_in_)[0]
 
 
-def _validate(booster: Any, X: Any, y: Any, *, reset: bool, finite: bool = True) -> Any:
+def _validate(
+    booster: BaseEstimator, X: object, y: object, *, reset: bool, finite: bool = True
+) -> Any:
     settings = INPUT
     if issparse(X):
         check_sparse(X)
@@ -254,7 +261,7 @@ def _validate(booster: Any, X: Any, y: Any, *, reset: bool, finite: bool = True)
         raise
 
 
-def _is_known_finite(X: Array, n_jobs: Any) -> bool:
+def _is_known_finite(X: Array, n_jobs: int | None) -> bool:
     """Look for infinities in many rows with all threads; scikit-learn would take one."""
     if X.size < _LARGE:
         return False
@@ -269,13 +276,14 @@ def _is_sum_finite(X: Array) -> bool:
         return bool(np.isfinite(X.sum()))
 
 
-def is_plain(X: Any) -> bool:
+def is_plain(X: object) -> TypeGuard[Array]:
     """Return whether these are contiguous rows of float32 or float64."""
-    floats = type(X) is np.ndarray and X.dtype in (np.float32, np.float64)
-    return bool(floats and X.flags.c_contiguous)
+    if type(X) is not np.ndarray:
+        return False
+    return X.dtype in (np.float32, np.float64) and X.flags.c_contiguous
 
 
-def check_sparse(X: Any) -> None:
+def check_sparse(X: csr_matrix) -> None:
     """Raise ValueError if the numbers of rows and columns that a sparse matrix stores are invalid.
 
     >>> from scipy.sparse import csr_matrix
@@ -330,7 +338,7 @@ def plain_constraints(monotonic_cst: Any) -> Any:
     return [_plain(value) for value in monotonic_cst]
 
 
-def directions(monotonic_cst: Any, n_features: int, names: Array | None) -> Array:
+def directions(monotonic_cst: object, n_features: int, names: Array | None) -> Array:
     """Return -1, 0 or 1 for each feature, as int64.
 
     >>> directions({"age": 1}, 2, np.array(["sex", "age"]))
@@ -363,5 +371,5 @@ def directions(monotonic_cst: Any, n_features: int, names: Array | None) -> Arra
     return signs
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     return value.item() if isinstance(value, np.generic) else value

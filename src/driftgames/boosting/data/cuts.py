@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse import csr_matrix
 
 from driftgames._kernels.jit import kernel
-from driftgames.boosting.data.bins import Array, first_from
+from driftgames.boosting.data.bins import Array, Matrix, first_from
 from driftgames.boosting.data.row_sample import SAMPLE, RowSample, hash_rows, last_of_equals
 from driftgames.core.checks import as_read_only, shown
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
@@ -112,7 +113,7 @@ def cut_dense(
     return Cuts.gather(parts, missing_columns(X))
 
 
-def cut_sparse(X: Any, sample_weights: IntArray, max_bins: int) -> Cuts:
+def cut_sparse(X: csr_matrix, sample_weights: IntArray, max_bins: int) -> Cuts:
     """Do the same as `cut_dense` for a CSR matrix, whose other entries are zeros."""
     n_features = X.shape[1]
     low, high = np.full(n_features, np.inf), np.full(n_features, -np.inf)
@@ -236,7 +237,7 @@ def _turned(rows: Array, chosen: IntArray) -> Array:
     return columns
 
 
-def count_stored(X: Any, weights: IntArray) -> tuple[FloatArray, IntArray, IntArray]:
+def count_stored(X: csr_matrix, weights: IntArray) -> tuple[FloatArray, IntArray, IntArray]:
     """Do the same as `count_values` for the columns of a CSR matrix, one behind the other.
 
     The last array returned tells where each column begins and ends.
@@ -259,7 +260,7 @@ def count_stored(X: Any, weights: IntArray) -> tuple[FloatArray, IntArray, IntAr
     return values[order], np.diff(below, prepend=0), spans
 
 
-def _sample(X: Any, sample_weights: IntArray) -> tuple[Any, IntArray]:
+def _sample(X: Matrix, sample_weights: IntArray) -> tuple[Matrix, IntArray]:
     """Return the rows from which quantiles are found, and their weights."""
     if X.shape[0] <= SAMPLE:
         return X, sample_weights
@@ -421,7 +422,7 @@ class CutSummary:
         self._columns: IntArray = np.empty(0, dtype=np.int64)
         self._values: FloatArray = np.empty(0)
 
-    def add(self, X: Any, sample_weights: IntArray, hashes: Array | None = None) -> None:
+    def add(self, X: Matrix, sample_weights: IntArray, hashes: Array | None = None) -> None:
         """Add the rows of an array or of a CSR matrix; their hashes may be known already."""
         self._sample.add(X, sample_weights, hashes)
         if sp.issparse(X):
@@ -472,7 +473,7 @@ class CutSummary:
         return Cuts.gather(parts, self._missing)
 
 
-def _stored_pairs(X: Any) -> tuple[BoolArray, IntArray, FloatArray]:
+def _stored_pairs(X: csr_matrix) -> tuple[BoolArray, IntArray, FloatArray]:
     """Return which columns of a CSR matrix have NaN, and their other values with the columns."""
     columns, values = X.indices.astype(np.int64), X.data.astype(np.float64)
     with_zeros = np.flatnonzero(np.bincount(columns, minlength=X.shape[1]) < X.shape[0])

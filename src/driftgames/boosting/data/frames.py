@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import narwhals.stable.v2 as nw
 import numpy as np
+import numpy.typing as npt
 from scipy.sparse import issparse
 
 from driftgames.core.cells import as_days, as_numbers, is_number
@@ -63,7 +64,7 @@ def find_categories(X: Any, setting: Any) -> BoolArray | None:
     return chosen if chosen.any() else None
 
 
-def check_types(X: Any, categorical: Sequence[bool] | BoolArray | None) -> None:
+def check_types(X: object, categorical: Sequence[bool] | BoolArray | None) -> None:
     """Raise ValueError for a data frame with a column of times of day, lists or structs.
 
     Such a column may be a category; ``categorical`` says which ones are.
@@ -78,13 +79,13 @@ def check_types(X: Any, categorical: Sequence[bool] | BoolArray | None) -> None:
             )
 
 
-def has_dates(X: Any) -> bool:
+def has_dates(X: object) -> bool:
     """Return whether a column of a data frame holds dates or durations, which are read as days."""
     frame = as_frame(X)
     return frame is not None and any(dtype.is_temporal() for dtype in frame.schema.values())
 
 
-def has_words(X: Any) -> bool:
+def has_words(X: object) -> bool:
     """Return whether a column of a data frame holds strings, categories or objects."""
     frame = as_frame(X)
     kinds = (nw.Object, *_OF_CATEGORIES)
@@ -101,7 +102,7 @@ def is_identifier(n_categories: int, n_values: float) -> bool:
 
 
 def code_columns(
-    X: Any,
+    X: object,
     categories: Sequence[Categories | None],
     *,
     learn: BoolArray | None = None,
@@ -129,15 +130,20 @@ def code_columns(
             continue
         raw = column.tolist() if frame is None else column.to_list()
         plain = _plain_values(raw, name)
-        if learns:
+        if learns or known is None:
             order = _type_order(column)
             known = _levels(order) if by_type and order else _order(plain.values(), order)
             learnt[j] = known
-        _check_kind([*(known or ()), *plain.values()], name)
-        at = {category: float(k) for k, category in enumerate(known or ())}
-        code = {v: np.nan if c is None else at.get(c, UNKNOWN) for v, c in plain.items()}
+        code = _codes_of(plain, known, name)
         codes[:, j] = [code[v] for v in raw]
     return codes, tuple(learnt)
+
+
+def _codes_of(plain: dict[Any, Category | None], known: Categories, name: str) -> dict[Any, float]:
+    """Return the code of each value, given its category; all categories are of one kind."""
+    _check_kind([*known, *plain.values()], name)
+    at = {category: float(k) for k, category in enumerate(known)}
+    return {v: np.nan if c is None else at.get(c, UNKNOWN) for v, c in plain.items()}
 
 
 def recode(
@@ -167,7 +173,7 @@ class FoundCategories(NamedTuple):
     order: tuple[Categories | None, ...]
 
     @classmethod
-    def of(cls, X: Any, categories: tuple[Categories | None, ...]) -> FoundCategories:
+    def of(cls, X: object, categories: tuple[Categories | None, ...]) -> FoundCategories:
         """Take the order from the types of the columns of ``X``."""
         frame, order = as_frame(X), list(categories)
         for j, known in enumerate(categories):
@@ -195,7 +201,7 @@ class FoundCategories(NamedTuple):
         return FoundCategories(tuple(categories), self.order)
 
 
-def _choose(setting: Any, n_features: int, names: list[Any]) -> BoolArray:
+def _choose(setting: npt.ArrayLike, n_features: int, names: list[Any]) -> BoolArray:
     """Return the columns that a list of names, of positions or of truth values names."""
     listed = np.asarray(setting)
     if listed.dtype == bool:
@@ -249,7 +255,7 @@ def _plain_values(raw: Iterable[Any], name: str) -> dict[Any, Category | None]:
     return plain
 
 
-def is_missing(value: Any) -> bool:
+def is_missing(value: object) -> bool:
     """Whether a value is None, NaN, NaT or pandas.NA."""
     return value is None or type(value).__name__ in _MISSING_TYPES or bool(value != value)
 

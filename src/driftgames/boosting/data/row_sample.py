@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from driftgames._kernels.jit import inner_scalar, kernel
-from driftgames.boosting.data.bins import Array
+from driftgames.boosting.data.bins import Array, Matrix
 from driftgames.core.checks import as_read_only
 from driftgames.core.typing import BoolArray, IntArray
 
@@ -25,6 +26,8 @@ SAMPLE = 200_000
 _ALL = 2**64 - 1
 _NAN_BITS = 0x7FF8000000000000
 _GOLDEN = 0x9E3779B97F4A7C15
+
+Bits = TypeVar("Bits", np.uint64, npt.NDArray[np.uint64])
 
 
 class RowSample:
@@ -68,7 +71,7 @@ class RowSample:
         """Whether this is the sample; False if rows with copies made it too small."""
         return not self._left_out or np.unique(self._hashes).size >= self.size
 
-    def add(self, rows: Any, weights: IntArray, hashes: Array | None = None) -> None:
+    def add(self, rows: Matrix, weights: IntArray, hashes: Array | None = None) -> None:
         """Add an array or a CSR matrix, whose rows have these weights."""
         self._combine(rows, weights, hash_rows(rows) if hashes is None else hashes)
 
@@ -80,7 +83,7 @@ class RowSample:
         if other.rows is not None:
             self._combine(other.rows, other.weights, other._hashes)
 
-    def _combine(self, rows: Any, weights: IntArray, hashes: Array) -> None:
+    def _combine(self, rows: Matrix, weights: IntArray, hashes: Array) -> None:
         if self.rows is not None and rows.shape[1] != self.rows.shape[1]:
             raise ValueError(f"rows must have {self.rows.shape[1]} columns; got {rows.shape[1]}")
         within = np.flatnonzero(hashes <= np.uint64(self._limit))
@@ -102,7 +105,7 @@ class RowSample:
         self.rows, self.weights, self._hashes = rows, weights, hashes
 
 
-def hash_rows(rows: Any) -> Array:
+def hash_rows(rows: Matrix) -> Array:
     """Return a hash of the contents of each row."""
     hashes = np.empty(rows.shape[0], dtype=np.uint64)
     if sp.issparse(rows):
@@ -124,14 +127,14 @@ def last_of_equals(*keys: Array) -> IntArray:
     return np.flatnonzero(np.append(differ, True)[: keys[0].size])
 
 
-def stack_rows(parts: Sequence[Any]) -> Any:
+def stack_rows(parts: Sequence[Matrix]) -> Matrix:
     """Return the rows of all parts: an array, or a CSR matrix if any part is sparse."""
     if any(map(sp.issparse, parts)):
         return sp.vstack([sp.csr_matrix(part) for part in parts], format="csr")
     return np.concatenate(parts)
 
 
-def _mix_bits(x: Any) -> Any:
+def _mix_bits(x: Bits) -> Bits:
     """Return 64 bits that all depend on all bits of ``x``, as splitmix64 does."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -142,7 +145,7 @@ _mix = inner_scalar(_mix_bits)
 
 
 @inner_scalar
-def _entry(x: Any, column: Any) -> Any:
+def _entry(x: float, column: int) -> np.uint64:
     """Return what an entry adds to the hash of its row: nothing if it is zero."""
     bits = np.float64(x).view(np.uint64)
     if np.isnan(x):  # NaN has many patterns of bits

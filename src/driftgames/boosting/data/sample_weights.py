@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import _check_sample_weight
 
-from driftgames.boosting.data.bins import Array
+from driftgames.boosting.data.bins import Array, Matrix
 from driftgames.core.checks import as_floats, is_real, shown
 from driftgames.core.typing import FloatArray, IntArray
 
@@ -95,7 +95,7 @@ def _near_one(sample_weight: FloatArray, largest: float) -> FloatArray:
     return np.asarray(np.ldexp(sample_weight, -math.frexp(largest)[1]))
 
 
-def check_weights(sample_weight: Any, X: Any, y: Array, classes: Array) -> FloatArray | None:
+def check_weights(sample_weight: Any, X: Matrix, y: Array, classes: Array) -> FloatArray | None:
     """Return sample weights as floats, checked: each class has an example of positive weight."""
     if sample_weight is None:
         return None
@@ -116,7 +116,7 @@ def check_weights(sample_weight: Any, X: Any, y: Array, classes: Array) -> Float
 
 
 def weigh_classes(
-    class_weight: Any, y: Array, classes: Array, sample_weight: FloatArray | None
+    class_weight: object, y: Array, classes: Array, sample_weight: FloatArray | None
 ) -> FloatArray | None:
     """Return the sample weights times the weight of each example's class.
 
@@ -146,16 +146,10 @@ def exact_sum(weights: FloatArray) -> Fraction:
     return total
 
 
-def class_factors(class_weight: Any, classes: Array, masses: Sequence[Fraction]) -> FloatArray:
+def class_factors(class_weight: object, classes: Array, masses: Sequence[Fraction]) -> FloatArray:
     """Return the factor of each class; ``masses`` are the sums of their sample weights."""
     if isinstance(class_weight, str) and class_weight == "balanced":
-        floats = [float(mass) for mass in masses]
-        common = math.fsum(floats)
-        if all(mass.is_integer() for mass in floats):
-            least = math.lcm(*(int(mass) for mass in floats if mass))
-            if least * len(floats) < _MOST_COUNTED:
-                common = least
-        factors = [common / mass if mass else 1.0 for mass in floats]
+        factors = _balanced_factors([float(mass) for mass in masses])
     elif isinstance(class_weight, Mapping):
         unknown = [label for label in class_weight if label not in classes.tolist()]
         if unknown:
@@ -175,9 +169,19 @@ def class_factors(class_weight: Any, classes: Array, masses: Sequence[Fraction])
     return np.array(factors, dtype=np.float64)
 
 
+def _balanced_factors(masses: Sequence[float]) -> list[float]:
+    """Return factors that give all classes one total: integers where that is possible."""
+    common = math.fsum(masses)
+    if all(mass.is_integer() for mass in masses):
+        least = math.lcm(*(int(mass) for mass in masses if mass))
+        if least * len(masses) < _MOST_COUNTED:
+            common = least
+    return [common / mass if mass else 1.0 for mass in masses]
+
+
 def weigh_examples(
-    X: Any, y: Array, sample_weight: FloatArray | None
-) -> tuple[Any, Array, SampleWeights]:
+    X: Matrix, y: Array, sample_weight: FloatArray | None
+) -> tuple[Matrix, Array, SampleWeights]:
     """Return the examples of positive weight, and their weights. Default: one for each."""
     if sample_weight is None:
         return X, y, SampleWeights(np.ones(y.size, dtype=np.int64), integer_weights=True)

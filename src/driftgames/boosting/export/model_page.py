@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from driftgames.boosting.data.bins import Matrix
 from driftgames.boosting.export.scorecard import render_scorecard
-from driftgames.boosting.model.explanation import CategoryVotes
+from driftgames.boosting.model.explanation import CategoryVotes, ShapeFunction
 from driftgames.boosting.model.fitted_model import FittedModel
 from driftgames.core.text import shorten, visible
 from driftgames.core.typing import FloatArray, IntArray
@@ -25,7 +26,7 @@ def make_page(
     at: int | None,
     facts: Mapping[str, object],
     guarantee: str,
-    examples: tuple[Any, ValuesOf, int] | None = None,
+    examples: tuple[Matrix, ValuesOf, int] | None = None,
 ) -> ExplanationPage:
     """Return the page of a model, seen from the class of number ``at``.
 
@@ -62,7 +63,7 @@ def _shapes(
     model: FittedModel,
     importances: FloatArray,
     at: int,
-    examples: tuple[Any, ValuesOf, int] | None,
+    examples: tuple[Matrix, ValuesOf, int] | None,
 ) -> list[FeatureShape]:
     """Return what each feature that votes does; those of trees have a mean over examples."""
     values_of = None if examples is None else examples[1]
@@ -75,35 +76,36 @@ def _shapes(
             FeatureShape(_name(model, j), (), (), importance=float(importances[j]))
             for j in np.flatnonzero(importances).tolist()
         ]
-    shapes: Any = by_class[at] if len(by_class) > 1 else by_class[0]
-    sign = -1.0 if len(by_class) == 1 and at == 0 else 1.0
-    made = []
-    for j, shape in shapes.items():
-        sample = None if values_of is None else values_of(j)
-        missing = sign * shape.missing if sample is None or np.isnan(sample).any() else None
-        sample = None if sample is None else sample[np.isfinite(sample)]
-        ends, values, categories = shape.thresholds, shape.values, None
-        if isinstance(shape, CategoryVotes):
-            ends, categories = np.empty(0), [plain(each) for each in shape.categories]
-        else:
-            ends = ends[np.isfinite(ends)]  # what lies above infinity is missing
-            values = values[: ends.size + 1]
-        made.append(
-            FeatureShape(
-                _name(model, j),
-                ends,
-                sign * values,
-                missing,
-                categories,
-                sample,
-                float(importances[j]),
-            )
+    shapes = by_class[at] if len(by_class) > 1 else by_class[0]
+    turned = len(by_class) == 1 and at == 0
+    return [
+        _shape(
+            -shape if turned else shape,
+            _name(model, j),
+            None if values_of is None else values_of(j),
+            float(importances[j]),
         )
-    return made
+        for j, shape in shapes.items()
+    ]
+
+
+def _shape(
+    shape: ShapeFunction | CategoryVotes, name: str, sample: FloatArray | None, importance: float
+) -> FeatureShape:
+    """Return what one feature does; ``sample`` are its values in the examples."""
+    missing = shape.missing if sample is None or np.isnan(sample).any() else None
+    sample = None if sample is None else sample[np.isfinite(sample)]
+    ends, values, categories = shape.thresholds, shape.values, None
+    if isinstance(shape, CategoryVotes):
+        ends, categories = np.empty(0), [plain(each) for each in shape.categories]
+    else:
+        ends = ends[np.isfinite(ends)]  # what lies above infinity is missing
+        values = values[: ends.size + 1]
+    return FeatureShape(name, ends, values, missing, categories, sample, importance)
 
 
 def _mean_shapes(
-    model: FittedModel, importances: FloatArray, at: int, rows: Any, values_of: ValuesOf
+    model: FittedModel, importances: FloatArray, at: int, rows: Matrix, values_of: ValuesOf
 ) -> list[FeatureShape]:
     """Return the mean vote of each feature of trees, by its value in the examples."""
     credited = credit_votes(model, rows, at, importances.size)
@@ -135,7 +137,7 @@ def _mean_shapes(
 
 
 def _reasons(
-    model: FittedModel, at: int | None, rows: Any, values_of: ValuesOf, n_examples: int
+    model: FittedModel, at: int | None, rows: Matrix, values_of: ValuesOf, n_examples: int
 ) -> list[Reasons]:
     """Return why the model decides as it does on the first examples."""
     n_shown = min(n_examples, rows.shape[0])
@@ -191,7 +193,7 @@ class MeanVotes(NamedTuple):
     values: FloatArray
 
 
-def credit_votes(model: FittedModel, rows: Any, label: int, n_features: int) -> CreditedVotes:
+def credit_votes(model: FittedModel, rows: Matrix, label: int, n_features: int) -> CreditedVotes:
     """Return the votes for a class on up to `MOST_EXPLAINED` of the encoded rows."""
     n_rows = rows.shape[0]
     spread = np.linspace(0, n_rows - 1, min(n_rows, MOST_EXPLAINED)).round().astype(np.int64)

@@ -167,9 +167,9 @@ def _add_columns(graph: _Graph, fitted: FittedModel) -> str:
     if fitted.encoder is None:
         return graph.input("X", graph.dtype, fitted.n_features)
     features = fitted.encoder.features
-    names: Any = fitted.feature_names
-    if names is None:
-        names = [f"x{j}" for j in range(len(features))]
+    names = [f"x{j}" for j in range(len(features))]
+    if fitted.feature_names is not None:
+        names = fitted.feature_names.tolist()
     columns = [
         graph.input(str(name), graph.dtype, 1)
         if feature is None

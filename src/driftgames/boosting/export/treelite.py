@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from driftgames.boosting.data.bins import Array
 from driftgames.boosting.model.fitted_model import FittedModel
@@ -94,7 +95,7 @@ def stumps_as_trees(stumps: Stumps) -> Trees:
     """
     n = len(stumps)
 
-    def nodes(at_root: Any, left: Any, right: Any) -> Array:
+    def nodes(at_root: npt.ArrayLike, left: npt.ArrayLike, right: npt.ArrayLike) -> Array:
         return np.column_stack(
             [np.broadcast_to(each, n) for each in (at_root, left, right)]
         ).ravel()

@@ -17,7 +17,7 @@ from sklearn.utils import assert_all_finite
 from driftgames._kernels.arithmetic import size as magnitude
 from driftgames._kernels.jit import kernel, scalar
 from driftgames._kernels.lanes import LANES, any_of, first, load
-from driftgames.boosting.data.bins import Array, first_from
+from driftgames.boosting.data.bins import Array, Matrix, first_from
 from driftgames.boosting.model.explanation import Explanation, ShapeFunction, draw_shapes, look_up
 from driftgames.core.caching import cached_property
 from driftgames.core.checks import check_integer
@@ -94,7 +94,7 @@ class AdditiveModel(Displayed):
         return Sketch(bars={f"x{columns['feature'][k]}": float(spreads[k]) for k in order})
 
     def scores(
-        self, X: Any, *, n_threads: int = 1, divisor: float | None = None, finite: bool = False
+        self, X: Matrix, *, n_threads: int = 1, divisor: float | None = None, finite: bool = False
     ) -> npt.NDArray[Any]:
         """Return the sum of votes on each row: int64 if all weights are 1, else float64.
 
@@ -113,7 +113,7 @@ class AdditiveModel(Displayed):
             if not add_dense(rows, self.features, *tables, *buffers, place, out, flat):
                 assert_all_finite(X, allow_nan=True, input_name="X")
 
-        def sparse(data: FloatArray, indices: Any, pointers: IntArray, out: FloatArray) -> None:
+        def sparse(data: FloatArray, indices: Array, pointers: IntArray, out: FloatArray) -> None:
             slots, at_zero, base = self._zeros
             add_sparse(data, indices, pointers, slots, *tables, at_zero, base, out)
 
@@ -132,7 +132,7 @@ class AdditiveModel(Displayed):
             for f, (j, thresholds, values) in enumerate(self._tables())
         }
 
-    def explain(self, x: Any) -> Explanation:
+    def explain(self, x: Matrix) -> Explanation:
         """Return the vote of each feature on one example, a vector or a single row."""
         row = check_example(x, self.n_features)
         votes = self._as_votes(self._votes(row[self.features]))
@@ -279,7 +279,7 @@ CHUNK = 8192
 
 
 def score_rows(
-    X: Any,
+    X: Matrix,
     shape: tuple[int, ...],
     dense: Callable[[Array, FloatArray], None],
     sparse: Callable[[Array, Array, Array, FloatArray], None],
@@ -294,7 +294,7 @@ def score_rows(
     are divided by it.
     """
     n_features, *width = shape
-    rows: Any = X if issparse(X) else np.asarray(X)
+    rows: Matrix = X if issparse(X) else np.asarray(X)
     if rows.ndim != 2 or rows.shape[1] != n_features:
         raise ValueError(f"X must have shape (n_rows, {n_features}); got {tuple(rows.shape)}")
     if n_threads != 1:
@@ -330,7 +330,7 @@ def score_rows(
     return out
 
 
-def check_example(x: Any, n_features: int) -> FloatArray:
+def check_example(x: Matrix, n_features: int) -> FloatArray:
     """Return one example, a vector or a single row, as a vector of floats."""
     row = np.asarray(x.toarray() if issparse(x) else x, dtype=np.float64)
     row = row[0] if row.ndim == 2 and row.shape[0] == 1 else row

@@ -347,40 +347,15 @@ def _newton_classes(
     loss = _class_loss(votes, mass, wanted, found, scratch)
     for _ in range(_MOST_STEPS):
         for i in range(n):
-            highest = -np.inf
-            for k in range(n_classes):
-                shares[i, k] = found[0] * votes[i, k] + found[1 + k]
-                highest = max(highest, shares[i, k])
-            norm = means[i] = 0.0
-            for k in range(n_classes):
-                shares[i, k] = exp(shares[i, k] - highest)
-                norm += shares[i, k]
-            for k in range(n_classes):
-                shares[i, k] /= norm
-                means[i] += shares[i, k] * votes[i, k]
+            means[i] = _share_out(votes[i], found, shares[i])
         # number 0 is the slope, number k the intercept of class k
         for j in range(n_classes):
             for i in range(n):
-                scratch[i] = 0.0
-                if j:
-                    scratch[i] = mass[i] * shares[i, j] - wanted[i, j]
-                else:
-                    for k in range(n_classes):
-                        scratch[i] += (mass[i] * shares[i, k] - wanted[i, k]) * votes[i, k]
+                scratch[i] = _slope_at(j, votes[i], mass[i], shares[i], wanted[i])
             gradient[j] = total_of(scratch)
             for m in range(j + 1):
                 for i in range(n):
-                    if j == 0:
-                        square = 0.0
-                        for k in range(n_classes):
-                            away = votes[i, k] - means[i]
-                            square += shares[i, k] * away * away
-                        scratch[i] = mass[i] * square
-                    elif m == 0:
-                        scratch[i] = mass[i] * shares[i, j] * (votes[i, j] - means[i])
-                    else:
-                        own = 1.0 if j == m else 0.0
-                        scratch[i] = mass[i] * shares[i, j] * (own - shares[i, m])
+                    scratch[i] = _curve_at(j, m, votes[i], mass[i], shares[i], means[i])
                 hessian[j, m] = total_of(scratch)
         if not _solve(hessian, gradient):
             break
@@ -399,6 +374,53 @@ def _newton_classes(
         if not lower:
             break
     return found
+
+
+@inner_kernel
+def _share_out(votes: FloatArray, found: FloatArray, shares: FloatArray) -> float:
+    """Write the probability of each class on one example; return the mean of its votes."""
+    highest = -np.inf
+    for k in range(votes.size):
+        shares[k] = found[0] * votes[k] + found[1 + k]
+        highest = max(highest, shares[k])
+    norm = mean = 0.0
+    for k in range(votes.size):
+        shares[k] = exp(shares[k] - highest)
+        norm += shares[k]
+    for k in range(votes.size):
+        shares[k] /= norm
+        mean += shares[k] * votes[k]
+    return mean
+
+
+@inner_kernel
+def _slope_at(
+    j: int, votes: FloatArray, mass: float, shares: FloatArray, wanted: FloatArray
+) -> float:
+    """Return what one example adds to the gradient, in number ``j``."""
+    if j:
+        return float(mass * shares[j] - wanted[j])
+    total = 0.0
+    for k in range(votes.size):
+        total += (mass * shares[k] - wanted[k]) * votes[k]
+    return total
+
+
+@inner_kernel
+def _curve_at(
+    j: int, m: int, votes: FloatArray, mass: float, shares: FloatArray, mean: float
+) -> float:
+    """Return what one example adds to the Hessian, in numbers ``j`` and ``m <= j``."""
+    if j == 0:
+        square = 0.0
+        for k in range(votes.size):
+            away = votes[k] - mean
+            square += shares[k] * away * away
+        return mass * square
+    if m == 0:
+        return float(mass * shares[j] * (votes[j] - mean))
+    own = 1.0 if j == m else 0.0
+    return float(mass * shares[j] * (own - shares[m]))
 
 
 @kernel

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from scipy.sparse import csr_matrix
 
+from driftgames.boosting.data.bins import Matrix
 from driftgames.boosting.data.frames import UNKNOWN, Categories, Levels, is_identifier, recode
 from driftgames.boosting.data.sample_weights import SampleWeights
 from driftgames.boosting.model.explanation import CategoryVotes, Explanation, ShapeFunction
@@ -156,7 +157,7 @@ class CategoryEncoder:
         """The categories of each feature."""
         return tuple(None if each is None else each.categories for each in self.features)
 
-    def expand(self, codes: FloatArray) -> Any:
+    def expand(self, codes: FloatArray) -> Matrix:
         """Return the columns for the codes of `frames.code_columns`.
 
         They are an array or a CSR matrix, whichever takes less memory.

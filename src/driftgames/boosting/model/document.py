@@ -368,13 +368,13 @@ def _is_label_type(value: Any) -> bool:
     return isinstance(value, str) and dtype.kind in "biufUO" and dtype.itemsize <= _MOST_BYTES
 
 
-def _is_ascending(value: Any) -> bool:
+def _is_ascending(value: object) -> bool:
     if not isinstance(value, list) or not value or not all(map(is_real, value)):
         return False
     return value[0] >= -1 and value[-1] <= 1 and all(x < y for x, y in pairwise(value))
 
 
-def _is_category_column(value: Any) -> bool:
+def _is_category_column(value: object) -> bool:
     """Whether the types are right; `CategoryColumn` checks what values and ranks must be."""
     if not isinstance(value, dict) or set(value) - {"ordered"} != {"values", "missing", "ranks"}:
         return False

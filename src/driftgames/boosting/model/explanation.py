@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from driftgames.boosting.data.bins import Array
 from driftgames.boosting.data.frames import Categories
 from driftgames.core.checks import check_flag
 from driftgames.core.display import PREVIEW, Displayed, Fields, Sketch
@@ -31,11 +32,11 @@ class ByFeature(dict[int, T]):
     {'income': 0.25}
     """
 
-    def __init__(self, values: Mapping[int, T], names: Sequence[str] | None) -> None:
+    def __init__(self, values: Mapping[int, T], names: Sequence[str] | Array | None) -> None:
         super().__init__(values)
         self._names = None if names is None else [str(name) for name in names]
 
-    def __missing__(self, key: Any) -> T:
+    def __missing__(self, key: object) -> T:
         if isinstance(key, str) and key in (self._names or ()):
             return self[(self._names or []).index(key)]
         raise KeyError(key)
@@ -134,7 +135,7 @@ class CategoryVotes(Displayed):
         votes = zip(map(str, self.categories), self.values.tolist(), strict=True)
         return Sketch(bars=dict(list(votes)[:PREVIEW]))
 
-    def __call__(self, x: Any) -> FloatArray:
+    def __call__(self, x: npt.ArrayLike) -> FloatArray:
         """Return the vote on each category; None is a missing value."""
         votes: dict[Any, float] = dict(zip(self.categories, self.values.tolist(), strict=True))
         votes[None] = self.missing
@@ -156,9 +157,9 @@ class Explanation(Displayed):
     votes: npt.NDArray[Any]
     total: float
     base: float = 0.0
-    names: Sequence[str] | None = None
+    names: Sequence[str] | Array | None = None
     """The names of all features of the model, after a fit on a data frame."""
-    label: Any = None
+    label: object = None
     """The class that the votes are for; None where the model that votes has no names of classes."""
 
     @property

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils import check_array
 
-from driftgames.boosting.data.bins import Array
+from driftgames.boosting.data.bins import Array, Matrix
 from driftgames.boosting.data.checks import INPUT
 from driftgames.boosting.data.frames import Categories, code_columns
 from driftgames.boosting.model.additive import AdditiveModel
@@ -77,7 +77,7 @@ class FittedModel(Displayed):
     hypotheses: Stumps | Trees = field(default_factory=Stumps.none)
     vote_weights: FloatArray = field(default_factory=lambda: np.zeros(0))
     default_vote: FloatArray = field(default_factory=lambda: np.zeros(0))
-    feature_names: Any = None
+    feature_names: Array | None = None
     encoder: CategoryEncoder | None = None
     calibration: Calibration | None = None
 
@@ -180,20 +180,20 @@ class FittedModel(Displayed):
 
     # ------------------------------------------------------------------- columns and votes
 
-    def encode(self, X: Any) -> Any:
+    def encode(self, X: object) -> Matrix:
         """Return the columns of examples, whose categories are looked up."""
         if self.encoder is None:
             return X
         codes, _ = code_columns(X, self.encoder.categories)
         return self.encoder.expand(check_array(codes, **INPUT))
 
-    def expand(self, X: Any, categories: tuple[Categories | None, ...] | None) -> Any:
+    def expand(self, X: Matrix, categories: tuple[Categories | None, ...] | None) -> Matrix:
         """Return the columns of examples whose categories are codes among these."""
         if self.encoder is None:
             return X
         return self.encoder.expand(X if categories is None else self.encoder.recode(X, categories))
 
-    def votes(self, X: Any, *, n_threads: int = 1, finite: bool = False) -> FloatArray:
+    def votes(self, X: Matrix, *, n_threads: int = 1, finite: bool = False) -> FloatArray:
         """Return the normalised votes in [-1, 1], with a column for each class if more than two.
 
         With ``finite`` an infinity in a contiguous array of floats raises ValueError.
@@ -203,14 +203,14 @@ class FittedModel(Displayed):
         total = float(self.vote_weights.sum())
         return self.scorer.scores(X, n_threads=n_threads, divisor=total, finite=finite)
 
-    def each_vote(self, X: Any, *, n_threads: int = 1) -> Iterator[FloatArray]:
+    def each_vote(self, X: Matrix, *, n_threads: int = 1) -> Iterator[FloatArray]:
         """Yield the vote of each weak hypothesis on every row, in order."""
         if len(self.stumps) and issparse(X):
             X = X.tocsc()  # a stump reads one column
         for t in range(self.n_rounds):
             yield cast_votes(self.hypotheses[t : t + 1], X, self.classes, n_threads=n_threads)
 
-    def staged_votes(self, X: Any, *, n_threads: int = 1) -> Iterator[FloatArray]:
+    def staged_votes(self, X: Matrix, *, n_threads: int = 1) -> Iterator[FloatArray]:
         """Yield `votes` after 1, 2, ... rounds."""
         votes, total = np.zeros(self._shape(X)), 0.0
         each = self.each_vote(X, n_threads=n_threads)
@@ -243,7 +243,7 @@ class FittedModel(Displayed):
         calibration = self.calibration
         return None if calibration is None or calibration.class_weighted else calibration
 
-    def _shape(self, X: Any) -> tuple[int, ...]:
+    def _shape(self, X: Matrix) -> tuple[int, ...]:
         n_classes = self.classes.size
         return (X.shape[0],) if n_classes == 2 else (X.shape[0], n_classes)
 
@@ -268,7 +268,7 @@ class FittedModel(Displayed):
             shapes_by_class.append(ByFeature(shapes, names))
         return shapes_by_class
 
-    def explain(self, row: Any, label: int | None = None) -> Explanation:
+    def explain(self, row: Matrix, label: int | None = None) -> Explanation:
         """Return the vote of each feature on one row, for one class, given by its number.
 
         Default: of two classes the second, of more the predicted one.
@@ -304,7 +304,7 @@ class Tables(ABC):
         return [self.additive.shape_functions]
 
     @abstractmethod
-    def explain(self, row: Any, label: int) -> Explanation:
+    def explain(self, row: Matrix, label: int) -> Explanation:
         """Return the votes of the columns on one row for one class, given by its number."""
 
     @property
@@ -324,7 +324,7 @@ class StumpTables(Tables):
         """The model itself."""
         return self.model
 
-    def explain(self, row: Any, label: int) -> Explanation:
+    def explain(self, row: Matrix, label: int) -> Explanation:
         """Return the values of the step functions."""
         return _turned(self.model.explain(row), label)
 
@@ -340,7 +340,7 @@ class TreeTables(Tables):
         """Questions of a tree interact."""
         raise AttributeError(_INTERACT)
 
-    def explain(self, row: Any, label: int) -> Explanation:
+    def explain(self, row: Matrix, label: int) -> Explanation:
         """Credit the votes to the questions on the way of the row."""
         return _turned(self.model.explain(row), label)
 
@@ -371,7 +371,7 @@ class PairTables(Tables):
             return super().shapes()
         return [self.model.shape_functions(k) for k in range(self.model.n_classes)]
 
-    def explain(self, row: Any, label: int) -> Explanation:
+    def explain(self, row: Matrix, label: int) -> Explanation:
         """Credit the votes for the class to the questions on the way of the row."""
         return self.model.of_class(label).explain(row)
 
@@ -389,7 +389,7 @@ def _turned(explanation: Explanation, label: int) -> Explanation:
 
 
 def cast_votes(
-    hypothesis: Stumps | Trees, X: Any, classes: Array, *, n_threads: int = 1
+    hypothesis: Stumps | Trees, X: Matrix, classes: Array, *, n_threads: int = 1
 ) -> FloatArray:
     """Return the votes of one weak hypothesis: -1 or +1 on each row.
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from driftgames.boosting.data.bins import Matrix
 from driftgames.boosting.model.additive import AdditiveModel
 from driftgames.core.checks import as_floats, check_integer, check_vector, shown
 from driftgames.core.display import PREVIEW, Displayed, Sketch
@@ -100,7 +101,7 @@ class Stumps(Displayed):
 
     __hash__ = None  # type: ignore[assignment]
 
-    def votes(self, X: Any) -> VoteArray:
+    def votes(self, X: Matrix) -> VoteArray:
         """Return the vote of every stump on every row, of shape ``(n_rows, n_stumps)``.
 
         The plain definition, for tests and small data: one column of the answer per stump.
@@ -193,7 +194,7 @@ def _group_sums(values: FloatArray, begins: IntArray) -> FloatArray:
     return np.add.reduceat(values, begins) if begins.size else np.empty(0)
 
 
-def frozen_column(name: str, values: Any, dtype: Any) -> npt.NDArray[Any]:
+def frozen_column(name: str, values: npt.ArrayLike, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
     """Return a read-only copy of values as numbers of this type, or say that they are none.
 
     >>> frozen_column("left_vote", [1, 300], np.int8)

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from sklearn.utils import assert_all_finite
 
 from driftgames._kernels.jit import inner_kernel, kernel
-from driftgames.boosting.data.bins import Array
+from driftgames.boosting.data.bins import Array, Matrix
 from driftgames.boosting.model.additive import check_example, has_infinity, score_rows
 from driftgames.boosting.model.explanation import Explanation, ShapeFunction
 from driftgames.boosting.model.stumps import exact_weights, round_to_unit
@@ -116,7 +116,7 @@ class TreeVotes:
         return lay_out(self.trees, self.votes)
 
     def scores(
-        self, X: Any, *, n_threads: int = 1, divisor: float | None = None, finite: bool = False
+        self, X: Matrix, *, n_threads: int = 1, divisor: float | None = None, finite: bool = False
     ) -> npt.NDArray[Any]:
         """Return the sums of votes on each row: int64 if all weights are 1, else float64.
 
@@ -277,7 +277,7 @@ class TreeModel(TreeVotes):
         """The sum of the vote weights; no score is larger."""
         return float(np.abs(self.weights[0]).sum())
 
-    def explain(self, x: Any) -> Explanation:
+    def explain(self, x: Matrix) -> Explanation:
         r"""Return the vote of each feature on one example, a vector or a single row.
 
         A node is worth the vote of its leaf or, at a question, the mean of its two sides:

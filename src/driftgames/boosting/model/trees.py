@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from driftgames.boosting.data.bins import Matrix
 from driftgames.boosting.model.stumps import count_questions, frozen_column
 from driftgames.core.caching import cached_property
 from driftgames.core.display import Displayed, Fields, Sketch
@@ -179,7 +179,7 @@ class Trees(Displayed):
 
     __hash__ = None  # type: ignore[assignment]
 
-    def votes(self, X: Any) -> VoteArray:
+    def votes(self, X: Matrix) -> VoteArray:
         """Return the vote of every tree on every row, of shape ``(n_rows, n_trees)``.
 
         With more than two classes there is a third axis for the classes.
@@ -188,7 +188,7 @@ class Trees(Displayed):
         """
         return np.asarray(self.vote[self.leaves(X) + self.starts[:-1]])
 
-    def leaves(self, X: Any) -> IntArray:
+    def leaves(self, X: Matrix) -> IntArray:
         """Return the leaf of every row in every tree, as its number in the tree."""
         rows = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
         answer = np.empty((rows.shape[0], len(self)), dtype=np.int64)
