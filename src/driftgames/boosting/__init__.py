@@ -13,7 +13,7 @@ the data to the classifier:
 
 - ``data``: what comes in: frames, categories, weights, cuts and bins
 - ``model``: what comes out: hypotheses, votes, explanations and files; ``export`` has other forms
-- ``growth``: the game: weigh the examples, grow a stump or a tree, move the examples
+- ``engine``: the game: weigh the examples, grow a stump or a tree, move the examples
 - ``fit``: the steps of a fit, for examples in memory, in batches or on a cluster
 - ``parameters``, ``fitted``, ``booster``, ``estimators``: the classifiers that scikit-learn knows
 """
