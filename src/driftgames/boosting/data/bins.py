@@ -23,7 +23,7 @@ Array = npt.NDArray[Any]
 """What a kernel takes; its docstring names the type."""
 
 Matrix = Array | csr_matrix
-"""Examples, checked: an array or a CSR matrix."""
+"""Examples, checked: an array or a CSR matrix. SciPy has no types: mypy takes it for Any."""
 
 BitArray = npt.NDArray[np.uint8]
 """Votes: 1 for +1 and 0 for -1."""
