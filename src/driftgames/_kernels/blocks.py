@@ -56,6 +56,20 @@ class _Blocks:
         self._builder.store(value, self.place(k), align=_ALIGN)
 
 
+class _PackedBlocks(_Blocks):
+    """The same for words that hold two sums of 32 bits; the last block holds sizes."""
+
+    def __init__(self, context: Any, builder: Any, kind: Any, array: Any) -> None:
+        super().__init__(context, builder, kind, array)
+        self.half = builder.sub(self.n_blocks, _WORD(1))
+
+    def halves(self, k: Any) -> tuple[Any, Any]:
+        """Return the lower sums of block ``k`` and the upper ones."""
+        block = self.load(k)
+        low, shift = (ir.Constant(_INTEGERS, [n] * WIDTH) for n in (2**32 - 1, 32))
+        return self._builder.and_(block, low), self._builder.lshr(block, shift)
+
+
 def _for_each(builder: Any, count: Any, body: Callable[[Any], None]) -> None:
     with cgutils.for_range(builder, count, intp=_WORD) as loop:
         body(loop.index)
@@ -117,9 +131,32 @@ def gini(typing_context, blocks, kearns_mansour):  # type: ignore[no-untyped-def
     With ``kearns_mansour`` the denominators are ``u + l + 2 sqrt(u l)``. A pair of two zeros has no
     score. If the number of blocks is odd, the last one does not count.
     """
+    return types.float64(blocks, types.boolean), _score_of(_Blocks)
+
+
+@intrinsic
+def gini_of_sides(typing_context, left, node, kearns_mansour):  # type: ignore[no-untyped-def]
+    """Return ``gini(left) + gini(node - left)``, rounded as these calls would be."""
+    return types.float64(left, node, types.boolean), _score_of_sides(_Blocks)
+
+
+@intrinsic
+def packed_gini(typing_context, blocks, kearns_mansour):  # type: ignore[no-untyped-def]
+    """Return `gini` of words that hold two sums each; the last block does not count."""
+    return types.float64(blocks, types.boolean), _score_of(_PackedBlocks)
+
+
+@intrinsic
+def packed_gini_of_sides(typing_context, left, node, kearns_mansour):  # type: ignore[no-untyped-def]
+    """Return ``packed_gini(left) + packed_gini(node - left)``, rounded as these would be."""
+    return types.float64(left, node, types.boolean), _score_of_sides(_PackedBlocks)
+
+
+def _score_of(kind: type[_Blocks]) -> Callable[..., Any]:
+    """Return what writes the code of `gini` for this kind of blocks."""
 
     def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        of = _Blocks(context, builder, signature.args[0], arguments[0])
+        of = kind(context, builder, signature.args[0], arguments[0])
         scores = _new_scores(builder)
 
         def add(k: Any) -> None:
@@ -129,15 +166,14 @@ def gini(typing_context, blocks, kearns_mansour):  # type: ignore[no-untyped-def
         _for_each(builder, of.half, add)
         return _fold(builder, builder.load(scores), builder.fadd)
 
-    return types.float64(blocks, types.boolean), generate
+    return generate
 
 
-@intrinsic
-def gini_of_sides(typing_context, left, node, kearns_mansour):  # type: ignore[no-untyped-def]
-    """Return ``gini(left) + gini(node - left)``, rounded as these calls would be."""
+def _score_of_sides(kind: type[_Blocks]) -> Callable[..., Any]:
+    """Return what writes the code of `gini_of_sides` for this kind of blocks."""
 
     def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        side, whole = (_Blocks(context, builder, signature.args[k], arguments[k]) for k in range(2))
+        side, whole = (kind(context, builder, signature.args[k], arguments[k]) for k in range(2))
         lefts, rights = _new_scores(builder), _new_scores(builder)
 
         def add(k: Any) -> None:
@@ -151,7 +187,7 @@ def gini_of_sides(typing_context, left, node, kearns_mansour):  # type: ignore[n
         scores = [_fold(builder, builder.load(sums), builder.fadd) for sums in (lefts, rights)]
         return builder.fadd(*scores)
 
-    return types.float64(left, node, types.boolean), generate
+    return generate
 
 
 def _new_scores(builder: Any) -> Any:

@@ -118,7 +118,8 @@ class TreeLearner:
     """Binned rows in memory, and trees of a shape as the weak learner for them.
 
     ``sample_weights`` are in the order of the binned rows; rows of weight zero are held out.
-    ``labels`` number the classes in that order if there are more than two.
+    ``labels`` number the classes in that order if there are more than two. With ``gaps`` they count
+    the thresholds below an outcome, and ``n_classes`` is the number of thresholds.
     """
 
     data: BinnedData
@@ -127,6 +128,7 @@ class TreeLearner:
     labels: IntArray | None = None
     n_classes: int = 2
     n_threads: int = 1
+    gaps: IntArray | None = None
 
     @classmethod
     def of(
@@ -160,7 +162,12 @@ class TreeLearner:
     @property
     def engine_settings(self) -> dict[str, Any]:
         """What an engine needs to know beside the rows, the shape and the weights."""
-        return {"labels": self.labels, "n_classes": self.n_classes, "n_threads": self.n_threads}
+        return {
+            "labels": self.labels,
+            "n_classes": self.n_classes,
+            "n_threads": self.n_threads,
+            "gaps": self.gaps,
+        }
 
     def to_values(self, rounds: Sequence[Round]) -> Stumps | Trees:
         """Return the hypotheses of rounds on feature values."""

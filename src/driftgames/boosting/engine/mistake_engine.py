@@ -36,6 +36,7 @@ from driftgames.boosting.engine import (
     rounds,
     several_classes,
     sparse_rows,
+    thresholds,
     two_classes,
 )
 from driftgames.boosting.engine import positions as position_steps
@@ -78,7 +79,8 @@ class Engine:
     """Grows trees on binned rows in memory; subclasses keep the positions of the rows.
 
     ``sample_weights`` are in the order of the binned rows; rows of weight zero are held out.
-    ``labels`` number the classes in that order if there are more than two.
+    ``labels`` number the classes in that order if there are more than two. With ``gaps`` they count
+    the thresholds below an outcome, and ``n_classes`` is the number of thresholds.
     """
 
     positions: Positions
@@ -91,21 +93,25 @@ class Engine:
         *,
         labels: IntArray | None = None,
         n_classes: int = 2,
+        gaps: IntArray | None = None,
         n_threads: int = 1,
         start: int = 0,
     ) -> None:
         self.data = data
-        self.has_pairs = n_classes > 2
+        self.has_pairs = labels is not None
+        sides = find_sides(n_classes, gaps)
         self.n_threads = n_threads
         self._parts = {
-            "sides": several_classes if self.has_pairs else two_classes,
+            "sides": sides,
             "layout": dense_rows if isinstance(data.bins, DenseBins) else sparse_rows,
         }
-        self.rows = as_rows(data, labels)
+        self.rows = as_rows(data, labels, gaps)
         mass = int(sample_weights.sum())
         room = _n_leaves_at_first(*shape.numbers(mass)[:2])
-        self.nodes = make_nodes(shape, mass, n_classes, data.n_codes, n_threads, room)
-        n_labels, (n_parts, lanes) = self.nodes.votes.shape[1], self.nodes.totals.shape[1:]
+        n_labels = n_classes if self.has_pairs else 1
+        side = sides.side_shape(n_labels, has_size=shape.has_least_size)
+        self.nodes = make_nodes(shape, mass, n_labels, side, data.n_codes, n_threads, room)
+        n_parts, lanes = side
         sizes = _NONE
         if shape.min_weight_fraction_leaf > 0:
             sizes = sample_weights
@@ -128,7 +134,7 @@ class Engine:
             sizes=sizes,
             levels=np.full(n_rows * n_labels, start, dtype=np.uint32),
             weights=weights,
-            label_weights=np.zeros(n_rows if self.has_pairs else 0, dtype=np.int64),
+            label_weights=np.zeros(n_rows if sides is several_classes else 0, dtype=np.int64),
             has_weight=has_weight,
             # every share has room for one row more: see `rows.list_rows`
             lists=np.empty((n_threads, 3, n_rows // n_threads + 2 * BLOCK + 1), dtype=np.uint32),
@@ -219,31 +225,35 @@ class MistakeEngine(Engine):
         n_rounds: int,
         *,
         n_classes: int = 2,
+        gaps: IntArray | None = None,
         n_threads: int = 1,
         counts_rows: bool = True,
         **settings: Any,
     ) -> None:
         tallied = (
             counts_rows
-            and n_classes == 2
+            and settings.get("labels") is None
             and data.integer_weights
             and not shape.has_least_size
             and _is_tally_cheap(data, shape)
             and int(sample_weights.sum()) < 2**31
         )
         start = n_rounds + 1 if tallied else 0
-        sizes: dict[str, Any] = {"n_classes": n_classes, "n_threads": n_threads, "start": start}
+        sizes: dict[str, Any] = {"n_classes": n_classes, "n_threads": n_threads, "start": start, "gaps": gaps}
         super().__init__(data, shape, sample_weights, **sizes, **settings)
         classes = sample_weights[: data.split], sample_weights[data.split :]
         masses = [int(each.sum()) for each in classes]
-        if self.has_pairs:
+        if gaps is not None:
+            above = int(sample_weights @ np.append(0, np.cumsum(gaps))[self.rows.labels])
+            masses = [int(gaps.sum()) * sum(masses) - above, above]
+        elif self.has_pairs:
             masses = 2 * [(n_classes - 1) * int(sample_weights.sum())]
         self.positions = make_positions(
             data,
             masses,
             start,
             n_rounds,
-            has_pairs=self.has_pairs,
+            counts_wrong=self.has_pairs and gaps is None,
             listed=not (tallied and shape.is_stump),
             n_tally_levels=_LEVELS if tallied else 0,
             n_shares=n_threads,
@@ -302,8 +312,9 @@ class MistakeEngine(Engine):
         mistakes = self.mistakes()
         if self.has_pairs:
             mistakes = mistakes.reshape(self.data.n_rows, -1)
-            own = self.rows.labels[:, None] == np.arange(mistakes.shape[1])
-            return np.asarray(np.where(own, self.n_rounds - mistakes, mistakes))
+            labels, numbers = self.rows.labels[:, None], np.arange(mistakes.shape[1])
+            upper_pairs = labels > numbers if self.rows.gaps.size else labels == numbers
+            return np.asarray(np.where(upper_pairs, self.n_rounds - mistakes, mistakes))
         upper = mistakes[self.data.split :]
         np.subtract(self.n_rounds, upper, out=upper)
         return mistakes
@@ -418,11 +429,19 @@ def _n_leaves_at_first(max_depth: int, max_leaves: int) -> int:
     return min(_LEAVES, *(n for n in (max_leaves, widest) if n > 1))
 
 
-def as_rows(data: BinnedData, labels: IntArray | None) -> BinnedRows:
+def find_sides(n_classes: int, gaps: IntArray | None = None) -> Any:
+    """Return the functions for the sides of a question."""
+    if gaps is not None:
+        return thresholds
+    return several_classes if n_classes > 2 else two_classes
+
+
+def as_rows(data: BinnedData, labels: IntArray | None, gaps: IntArray | None = None) -> BinnedRows:
     """Return binned rows as the loops see them."""
     bins = data.bins
     split = data.split if labels is None else data.n_rows
-    shared = split, _NONE if labels is None else labels, data.feature_bins, data.counts
+    pairs = (_NONE if each is None else each for each in (labels, gaps))
+    shared = split, *pairs, data.feature_bins, data.counts
     if isinstance(bins, DenseBins):
         lists = _NONE, _NONE, np.empty(0, dtype=np.uint32), np.empty(0, dtype=np.uint8)
         return BinnedRows(*shared, bins.codes.reshape(-1), *lists)

@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from driftgames._kernels import blocks
 from driftgames._kernels.jit import inner_kernel
 from driftgames._kernels.structs import Struct, new_counters
 from driftgames._kernels.templates import Part
@@ -87,17 +86,21 @@ class Nodes(Struct):
 
 
 def make_nodes(
-    shape: TreeShape, mass: int, n_classes: int, n_codes: int, n_shares: int, n_leaves: int
+    shape: TreeShape,
+    mass: int,
+    n_labels: int,
+    side: tuple[int, int],
+    n_codes: int,
+    n_shares: int,
+    n_leaves: int,
 ) -> Nodes:
     """Return the arrays of trees of up to ``n_leaves`` leaves; `widen_nodes` makes larger ones.
 
-    ``mass`` is that of all examples.
+    ``mass`` is that of all examples, and ``side`` the shape of a side.
     """
     max_depth, max_leaves, least_size, criterion = shape.numbers(mass)
-    n_labels, lanes = (1, 1) if n_classes == 2 else (n_classes, blocks.WIDTH)
-    n_parts = 2 * -(-n_labels // lanes) + shape.has_least_size
     n, integers = 2 * n_leaves - 1, np.int64
-    side = n_parts, lanes
+    n_parts, lanes = side
     return Nodes(
         max_depth=max_depth,
         max_leaves=max_leaves,

@@ -72,7 +72,7 @@ class Positions(Struct):
     moved: Array
     """``moved[p, c, level]`` is the sample weight of share ``p`` that left a level."""
     wrong: Array
-    """For pairs, the sample weight of each share that the vote gets wrong."""
+    """For several classes, the sample weight of each share that the vote gets wrong."""
     tables: Array
     float_tables: Array
     """``tables[c, level]`` is the weight of the next round: an integer, or else a float."""
@@ -98,14 +98,15 @@ def make_positions(
     start: int,
     n_rounds: int,
     *,
-    has_pairs: bool,
+    counts_wrong: bool,
     listed: bool,
     n_tally_levels: int,
     n_shares: int,
 ) -> Positions:
     """Return the positions before the first of ``n_rounds`` rounds: all rows at level ``start``.
 
-    ``masses`` are the sample weights of both classes. Without levels there is no tally.
+    ``masses`` are the sample weights of both classes. Without levels there is no tally. Of several
+    classes the vote ``counts_wrong`` as the engine moves the rows.
     """
     integers, exact = np.int64, data.integer_weights
     width = n_rounds + 3
@@ -129,7 +130,7 @@ def make_positions(
         rise=np.ones(2, dtype=np.bool_),
         masses=by_mistakes,
         moved=np.zeros((n_shares, 2, n_levels), integers),
-        wrong=np.zeros(n_shares if has_pairs else 0, integers),
+        wrong=np.zeros(n_shares if counts_wrong else 0, integers),
         tables=np.zeros((2, n_levels if exact else 0), integers),
         float_tables=np.zeros((2, 0 if exact else n_levels)),
         unscaled=np.zeros(width),

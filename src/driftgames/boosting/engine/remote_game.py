@@ -21,6 +21,7 @@ from driftgames.boosting.engine import rounds, several_classes, two_classes
 from driftgames.boosting.engine.binned_trees import BinnedTree
 from driftgames.boosting.engine.game import CountedGame, MistakeRule, Round, trees_to_values
 from driftgames.boosting.engine.mistake_engine import scale_raw
+from driftgames.boosting.engine.mistake_engine import find_sides
 from driftgames.boosting.engine.nodes import FULL, GROWN, make_nodes, make_record, widen_nodes
 from driftgames.boosting.engine.positions import SUM_BITS
 from driftgames.boosting.engine.shape import TreeShape
@@ -172,7 +173,9 @@ class _RemoteGrower:
         directions = free if monotonic is None else monotonic
         self._bins = FeatureBins(cuts.offsets, everywhere, cuts.missing, directions)
         mass, n_codes = sum(masses), int(cuts.offsets[-1])
-        self._nodes = make_nodes(shape, mass, n_classes, n_codes, 1, _LEAVES)
+        n_labels = 1 if n_classes == 2 else n_classes
+        side = find_sides(n_classes).side_shape(n_labels, has_size=shape.has_least_size)
+        self._nodes = make_nodes(shape, mass, n_labels, side, n_codes, 1, _LEAVES)
         self._make_record()
         self._most = 1 if shape.most_leaves is not None else np.iinfo(np.int64).max
 

@@ -38,7 +38,9 @@ class BinnedRows(Struct):
     split: int
     """The number of rows of class 0; with pairs, of all rows."""
     labels: Array
-    """The class of each row, for pairs; else empty."""
+    """For pairs the class of each row, or how many thresholds are below its outcome; else empty."""
+    gaps: Array
+    """The mass of a pair with each threshold; else empty."""
     bins: FeatureBins
     counts: Array
     """The mass of each class in each bin of all features, for two classes."""

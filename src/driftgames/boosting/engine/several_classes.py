@@ -40,6 +40,11 @@ LANES = blocks.WIDTH
 """The labels in a block."""
 
 
+def side_shape(n_labels: int, *, has_size: bool) -> tuple[int, int]:
+    """Return the shape of a side: parts, and labels in each."""
+    return 2 * -(-n_labels // LANES) + has_size, LANES
+
+
 @inner_scalar
 def of_node(totals: Array) -> Array:
     """Return a node as a side."""
@@ -213,7 +218,8 @@ def needs_question() -> bool:
 
 
 @inner_kernel
-def _n_labels(state: RowState) -> Any:
+def count_pairs(state: RowState) -> Any:
+    """Return how many pairs a row has."""
     return np.uint64(state.levels.size // state.has_weight.size)
 
 
@@ -232,7 +238,7 @@ def weigh_block(
     """Write the weights of all pairs of a block of rows: as levels say, times the sample weight."""
     if positions.weighing == AS_GIVEN:
         return
-    n_labels = _n_labels(state)
+    n_labels = count_pairs(state)
     for i in range(np.uint64(start), np.uint64(stop)):
         all_bits = np.int64(0)
         for label in range(n_labels):
@@ -253,7 +259,7 @@ def weigh_block(
 @kernel
 def take_weights(flat: Array, rows: BinnedRows, state: RowState) -> None:
     """Take the weights of all pairs, row by row."""
-    n_labels = _n_labels(state)
+    n_labels = count_pairs(state)
     for i in range(np.uint64(state.has_weight.size)):
         all_bits = np.int64(0)
         for label in range(n_labels):
@@ -338,7 +344,7 @@ def move(
 @kernel
 def write_votes(state: RowState, nodes: Nodes, out: Array) -> None:
     """Write the votes of the leaf of every row for all labels: 1 for +1 and 0 for -1."""
-    n_labels = _n_labels(state)
+    n_labels = count_pairs(state)
     for p in range(state.begins.shape[0]):
         for node in range(nodes.counters[0].n_nodes):
             if nodes.left[node] == 0:

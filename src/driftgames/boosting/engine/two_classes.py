@@ -36,6 +36,11 @@ LANES = 1
 """The labels in a block: one vote tells both classes."""
 
 
+def side_shape(n_labels: int, *, has_size: bool) -> tuple[int, int]:
+    """Return the shape of a side: parts, and labels in each."""
+    return 2 + has_size, LANES
+
+
 @inner_scalar
 def of_node(totals: Array) -> Side:
     """Return a node as a side."""
