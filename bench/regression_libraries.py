@@ -263,8 +263,8 @@ def _of_sklearn(name: str, **settings: Any) -> Made:
 _ALL = (
     _library(OURS, "driftgames", Made("driftgames.boosting", "NHBoostDTRegressor", {"n_jobs": 1})),
     _library("LightGBM", "lightgbm", partial(WithResiduals, _LIGHTGBM)),
-    _library("LightGBM, quantiles", "lightgbm", _QUANTILES),
-    _library("LightGBM, conformal", "lightgbm", partial(Conformal, _QUANTILES)),
+    _library("LightGBM quantiles", "lightgbm", _QUANTILES),
+    _library("LightGBM conformal", "lightgbm", partial(Conformal, _QUANTILES)),
     _library(
         "XGBoost",
         "xgboost",
@@ -284,13 +284,13 @@ _ALL = (
     ),
     _library("CatBoost", "catboost", partial(WithResiduals, _CATBOOST, fit_with_texts), as_text),
     _library(
-        "CatBoost, mean of five",
+        "CatBoost mean of five",
         "catboost",
         partial(WithResiduals, _CATBOOST, fit_with_texts, is_mean=True),
         as_text,
     ),
     _library(
-        "CatBoost, uncertainty",
+        "CatBoost uncertainty",
         "catboost",
         partial(
             Gaussian,
@@ -301,7 +301,7 @@ _ALL = (
         as_text,
     ),
     _library(
-        "CatBoost, quantiles",
+        "CatBoost quantiles",
         "catboost",
         partial(
             AtLevels,
@@ -322,7 +322,7 @@ _ALL = (
         prepare=Made("chimeraboost", "warmup"),
     ),
     _library(
-        "ChimeraBoost, quantiles",
+        "ChimeraBoost quantiles",
         "chimeraboost",
         partial(
             AtLevels,

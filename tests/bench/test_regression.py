@@ -141,7 +141,7 @@ def test_every_regressor_can_be_sent_to_another_process_and_ours_is_first():
 
 
 @pytest.mark.parametrize(
-    "name", ["LightGBM", "LightGBM, quantiles", "LightGBM, conformal", "CatBoost, uncertainty"]
+    "name", ["LightGBM", "LightGBM quantiles", "LightGBM conformal", "CatBoost uncertainty"]
 )
 def test_peers_predict_distributions_of_numbers_and_text(name):
     library = REGRESSORS[name]

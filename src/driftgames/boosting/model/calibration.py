@@ -164,6 +164,24 @@ def fit_sigmoid(
     return slope, intercept, loss
 
 
+def find_sigmoid(
+    votes: FloatArray, mass: FloatArray, wanted: FloatArray, *, has_intercept: bool = True
+) -> tuple[float, float]:
+    """Return the slope and the intercept of the least log-loss; the slope is at least 0.
+
+    Each vote has a ``mass``, of which ``wanted`` is for the second class.
+
+    >>> slope, _ = find_sigmoid(np.array([-0.5, 0.5]), np.full(2, 4.0), np.array([1.0, 3.0]))
+    >>> round(slope, 6)
+    2.197225
+    """
+    wanted_mass, all_mass = total(wanted), total(mass)
+    odds = np.array([wanted_mass / (all_mass - wanted_mass)])
+    flat = float(log_all(odds)[0]) if has_intercept else 0.0
+    slope, intercept, _ = _newton(votes, mass, wanted, flat, has_intercept)
+    return (slope, intercept) if slope > 0.0 else (0.0, flat)
+
+
 def fit_softmax(votes: FloatArray, labels: IntArray, masses: IntArray, scale: float = 1.0) -> float:
     """Return the slope of the least log-loss of shares ``exp(slope * vote)``; at least 0.
 
