@@ -1,0 +1,256 @@
+r"""One booster after another: each learns what the last one's mean leaves.
+
+The first stage learns the distribution of the outcome. Its mean :math:`m(x)` on examples held out
+is subtracted from the outcomes and becomes a column more; the next stage learns the distribution of
+:math:`y - m(x)`. So thresholds follow the outcomes. Stages go on while the held-out CRPS falls by
+`GAIN`. The quantiles of the best stage are averaged with those of others where that lowers it.
+
+Everything here is computed on outcomes times a power of two, near 1: so no difference overflows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from driftgames.boosting.data.bins import Array, Matrix
+from driftgames.boosting.data.frames import Categories, code_columns
+from driftgames.boosting.data.sample_weights import SampleWeights
+from driftgames.boosting.fit.fit_booster import fit_booster
+from driftgames.boosting.fit.job import Columns, Job
+from driftgames.boosting.fit.source import MemorySource
+from driftgames.boosting.model.fitted_model import FittedModel
+from driftgames.boosting.model.training_record import Fitted, TrainingRecord
+from driftgames.boosting.regression.distribution import LEVELS, PredictedDistribution
+from driftgames.boosting.regression.sigmoids import Sigmoids
+from driftgames.boosting.regression.thresholds import Thresholds
+from driftgames.core.typing import FloatArray, IntArray
+
+GAIN = 0.02
+"""Stages go on while each lowers the held-out CRPS by this share."""
+
+MOST_STAGES = 4
+"""The most stages where their number is open."""
+
+BLOCK = 8192
+"""The rows whose distributions are computed at a time."""
+
+CodedCategories = tuple[Categories | None, ...] | None
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """One booster: votes for thresholds of what the stages before it leave.
+
+    From the second stage on, the last column of its examples is the mean of the stage before.
+    """
+
+    model: FittedModel
+    record: TrainingRecord
+    thresholds: Thresholds
+
+    def above(self, votes: FloatArray) -> FloatArray:
+        """Return the probabilities that the outcome lies above each threshold."""
+        assert isinstance(self.model.calibration, Sigmoids)
+        return self.model.calibration.probabilities(votes)
+
+    def columns(self, X: Matrix, offset: FloatArray | None) -> Matrix:
+        """Return the columns of examples that the trees ask about."""
+        encoder = self.model.encoder
+        if encoder is None:
+            return _beside(X, offset)
+        n_features = len(encoder.categories) - (offset is not None)
+        codes, _ = code_columns(X, encoder.categories[:n_features])
+        return encoder.expand(_beside(np.asarray(codes, dtype=np.float64), offset))
+
+
+def _beside(X: Matrix, offset: FloatArray | None) -> Matrix:
+    """Return columns with one more."""
+    if offset is None:
+        return X
+    if scipy.sparse.issparse(X):
+        return scipy.sparse.hstack([X, offset[:, None]], format="csr")
+    return np.column_stack([X, offset])
+
+
+@dataclass(frozen=True, eq=False)
+class StagedModel:
+    """All that predictions need: stages, which of them are averaged, and the unit of the outcome.
+
+    Parameters
+    ----------
+    stages : tuple of Stage
+        In order; each needs the means of the one before.
+    averaged : tuple of int
+        The stages whose quantiles are averaged.
+    exponent : int
+        Outcomes are learnt times ``2**-exponent``.
+    constant : float
+        The outcome where there is no stage, because all outcomes are equal.
+    """
+
+    stages: tuple[Stage, ...]
+    averaged: tuple[int, ...]
+    exponent: int
+    constant: float = 0.0
+
+    def means(self, X: Matrix, *, n_threads: int = 1) -> FloatArray:
+        """Return the mean outcome of each row."""
+        parts = [means for means, _ in self._play(X, n_threads, lambda stage, above: None)]
+        return self._average(parts, len(parts[0]) if parts else X.shape[0])
+
+    def distribution(self, X: Matrix, *, n_threads: int = 1) -> PredictedDistribution:
+        """Return the distribution of the outcome of each row."""
+
+        def quantiles(stage: Stage, above: FloatArray) -> FloatArray:
+            return stage.thresholds.quantiles(above, LEVELS)
+
+        played = self._play(X, n_threads, quantiles)
+        if not played:
+            constant = np.full(X.shape[0], math.ldexp(self.constant, self.exponent))
+            return PredictedDistribution(LEVELS, np.tile(constant[:, None], LEVELS.size), constant)
+        means, parts = zip(*played, strict=True)
+        return PredictedDistribution(
+            LEVELS, self._average(parts, X.shape[0]), self._average(means, X.shape[0])
+        )
+
+    def _play(
+        self, X: Matrix, n_threads: int, ask: Callable[[Stage, FloatArray], Any]
+    ) -> list[tuple[FloatArray, Any]]:
+        """Return the means of each stage on rows, and what is asked beside them, before the unit.
+
+        What is asked is moved by the means of the stage before.
+        """
+        played: list[tuple[FloatArray, Any]] = []
+        offset: FloatArray | None = None
+        for stage in self.stages:
+            votes = stage.model.votes(stage.columns(X, offset), n_threads=n_threads)
+            above = stage.above(votes)
+            means, asked = stage.thresholds.expectations(above), ask(stage, above)
+            if offset is not None:
+                means = means + offset
+                asked = None if asked is None else asked + offset[:, None]
+            played.append((means, asked))
+            offset = means
+        return played
+
+    def _average(self, parts: Sequence[FloatArray], n_rows: int) -> FloatArray:
+        """Return the mean of the averaged stages in the unit of the outcome."""
+        if not parts:
+            return np.full(n_rows, math.ldexp(self.constant, self.exponent))
+        chosen = [parts[number] for number in self.averaged]
+        return np.ldexp(sum(chosen[1:], start=chosen[0]) / len(chosen), self.exponent)
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOutScores:
+    """What the distributions of examples are worth, each by boosters that held it out."""
+
+    crps: tuple[float, ...]
+    """The mean CRPS of each stage, then that of the average."""
+    distribution: PredictedDistribution
+    """The distributions of the average."""
+
+
+def fit_stages(
+    job: Job,
+    X: Matrix,
+    y: FloatArray,
+    categories: CodedCategories,
+    sample_weight: FloatArray | None,
+    names: Array | None,
+    *,
+    n_thresholds: int,
+    n_stages: int | None,
+) -> tuple[StagedModel, HeldOutScores]:
+    """Fit stages to examples of positive weight; with None as many as gain."""
+    exponent = int(np.frexp(np.abs(y).max())[1])
+    y = np.ldexp(y, -exponent)
+    weights = SampleWeights(np.ones(y.size, dtype=np.int64), integer_weights=True)
+    if sample_weight is not None:
+        weights = SampleWeights.of(sample_weight)
+    masses = weights.of_each
+    if y.min() == y.max():
+        constant = StagedModel((), (), exponent, float(y[0]))
+        return constant, HeldOutScores((0.0,), constant.distribution(X))
+    stages: list[Stage] = []
+    offset: FloatArray | None = None
+    found: list[PredictedDistribution] = []
+    scores: list[float] = []
+    most = MOST_STAGES if n_stages is None else n_stages
+    while len(stages) < most:
+        rest = y if offset is None else y - offset
+        stage, means, quantiles = _fit_one(
+            job, _beside(X, offset), rest, categories, sample_weight, names, masses, n_thresholds
+        )
+        if offset is not None:
+            means, quantiles = means + offset, quantiles + offset[:, None]
+        stages.append(stage)
+        found.append(PredictedDistribution(LEVELS, quantiles, means))
+        scores.append(_mean_crps(found[-1], y, masses))
+        gains = len(scores) == 1 or scores[-1] <= (1.0 - GAIN) * scores[-2]
+        if n_stages is None and not gains:
+            break
+        offset = means
+        if len(stages) == 1:
+            categories = None if categories is None else (*categories, None)
+            names = None if names is None else np.append(names, "mean of the stage before")
+    averaged, best, crps = _average_best(found, scores, y, masses)
+    model = StagedModel(tuple(stages[: 1 + max(averaged)]), averaged, exponent)
+    held_out = PredictedDistribution(
+        LEVELS, np.ldexp(best.quantiles, exponent), np.ldexp(best.mean(), exponent)
+    )
+    return model, HeldOutScores(
+        tuple(math.ldexp(each, exponent) for each in (*scores, crps)), held_out
+    )
+
+
+def _fit_one(
+    job: Job,
+    X: Matrix,
+    y: FloatArray,
+    categories: CodedCategories,
+    sample_weight: FloatArray | None,
+    names: Array | None,
+    masses: IntArray,
+    n_thresholds: int,
+) -> tuple[Stage, FloatArray, FloatArray]:
+    """Return a stage, and its means and quantiles on the examples, each held out."""
+    thresholds = Thresholds.of(y, masses, n_thresholds)
+    columns = Columns(thresholds.values, X.shape[1], names, thresholds.gaps)
+    source = MemorySource(columns, X, y, categories, sample_weight)
+    fitted: Fitted = fit_booster(job, source)
+    assert fitted.held_out is not None
+    stage = Stage(fitted.model, fitted.record, thresholds)
+    above = stage.above(fitted.held_out)
+    return stage, thresholds.expectations(above), thresholds.quantiles(above, LEVELS)
+
+
+def _mean_crps(distribution: PredictedDistribution, y: FloatArray, masses: IntArray) -> float:
+    """Return the mean CRPS, rounded once."""
+    parts = []
+    for start in range(0, y.size, BLOCK):
+        some = slice(start, start + BLOCK)
+        parts.append(distribution[some].crps(y[some]) * masses[some])
+    return math.fsum(np.concatenate(parts).tolist()) / int(masses.sum())
+
+
+def _average_best(
+    found: Sequence[PredictedDistribution], scores: Sequence[float], y: FloatArray, masses: IntArray
+) -> tuple[tuple[int, ...], PredictedDistribution, float]:
+    """Return which stages to average, their mean, and its CRPS: the best, and others if they help."""
+    order = sorted(range(len(found)), key=lambda number: scores[number])
+    averaged, best, crps = [order[0]], found[order[0]], scores[order[0]]
+    for number in order[1:]:
+        n = len(averaged)
+        quantiles = (n * best.quantiles + found[number].quantiles) / (n + 1)
+        means = (n * best.mean() + found[number].mean()) / (n + 1)
+        mean = PredictedDistribution(LEVELS, quantiles, means)
+        if (lower := _mean_crps(mean, y, masses)) < crps:
+            averaged, best, crps = [*averaged, number], mean, lower
+    return tuple(averaged), best, crps
