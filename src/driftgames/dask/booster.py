@@ -14,6 +14,7 @@ from distributed import Client, default_client
 import dask
 from driftgames.boosting import BOOSTERS
 from driftgames.boosting.booster import BaseBooster
+from driftgames.boosting.data.checks import ExampleChecks
 from driftgames.boosting.fit.fit_booster import fit_booster
 from driftgames.boosting.fit.watch import Callback, EvaluationPairs, name_sets
 from driftgames.core.checks import is_real, shown
@@ -102,8 +103,8 @@ class DaskBooster(BaseBooster):
         job = local.make_job()
         pairs = {name: tuple(self._bring(client, each)) for name, each in evaluated.items()}
         prepare = dask.delayed(partitions.prepare, pure=False)
-        checker = type(local)(categorical_features=self.categorical_features)
-        parts = [prepare(k, checker, *part) for k, part in enumerate(split)]
+        checks = ExampleChecks(type(local)(categorical_features=self.categorical_features))
+        parts = [prepare(k, checks, *part) for k, part in enumerate(split)]
         source = ClusterSource(
             client,
             parts,
@@ -111,11 +112,9 @@ class DaskBooster(BaseBooster):
             weighted=len(split[0]) == 3,
             class_weight=self.class_weight,
         )
-        noted, columns = local.unfitted_copy(), source.columns
-        noted.n_features_in_ = columns.n_features
-        if columns.names is not None:
-            noted.feature_names_in_ = columns.names
-        fitted = fit_booster(job, source, local.make_watch(noted, pairs, callbacks))
+        columns = source.columns
+        checks = ExampleChecks(local.unfitted_copy(), columns.names, columns.n_features)
+        fitted = fit_booster(job, source, local.make_watch(checks, pairs, callbacks))
         self.exchange_ = source.report
         return self.adopt(*fitted)
 
