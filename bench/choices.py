@@ -21,6 +21,7 @@ from bench.results import ResultsFile
 from bench.sets import QUICK, sets
 from driftgames import NHBoostDTClassifier
 from driftgames.boosting.fit import choosing, race
+from driftgames.boosting.model.training_record import Fitted
 from driftgames.tables import Column, Row, Table
 
 RESULTS = "build/choices.jsonl"
@@ -65,7 +66,7 @@ class _Changed(NHBoostDTClassifier):
     def save(self, path: Any) -> None:
         """Write the model."""
         plain = NHBoostDTClassifier(**self.get_params(deep=False))
-        plain.adopt(self.model_, self.record_).save(path)
+        plain.adopt(Fitted(self.model_, self.record_)).save(path)
 
 
 class TenFolds(_Changed):
@@ -77,12 +78,12 @@ class TenFolds(_Changed):
             return super().fit(X, y, *args, **settings)
 
 
-class OneDeal(_Changed):
+class OneRace(_Changed):
     """The default with one race only, however few values there are."""
 
     def fit(self, X: Any, y: Any, *args: Any, **settings: Any) -> Self:
-        """Fit with one deal of folds."""
-        with patch.object(choosing, "N_DEALS", 1):
+        """Fit with one choice of folds."""
+        with patch.object(choosing, "N_REPEATS", 1):
             return super().fit(X, y, *args, **settings)
 
 
@@ -103,7 +104,7 @@ class AllTrials(_Changed):
         with ExitStack() as stack:
             stack.enter_context(patch.object(race.Entrant, "ended", False))
             stack.enter_context(patch.object(race.Entrant, "is_behind", lambda *_: False))
-            stack.enter_context(patch.object(race, "KEPT_VOTES", len(race.STAGES)))
+            stack.enter_context(patch.object(race, "PATIENCE", len(race.STAGES)))
             return super().fit(X, y, *args, **settings)
 
 
@@ -118,7 +119,7 @@ SETTINGS: dict[str, Callable[[], Any]] = {
     "200 rounds": _with(n_estimators=200),
     "8 leaves and 200 rounds": _with(max_leaves=8, n_estimators=200),
     "2 leaves and 200 rounds": _with(max_leaves=2, n_estimators=200),
-    "one deal": lambda: OneDeal(n_jobs=1),
+    "one race": lambda: OneRace(n_jobs=1),
     "no scout": lambda: AllFoldsRace(n_jobs=1),
     "ten folds": lambda: TenFolds(n_jobs=1),
     "all trials": lambda: AllTrials(n_jobs=1),

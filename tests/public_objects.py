@@ -65,7 +65,7 @@ def results():
     table = tables.Table("Sets", (tables.Column("set"), tables.Column("rows")), (("a9a", 5),))
     made = [
         stumps.model_,
-        stumps.model_.tables.additive,
+        stumps.model_.additive,
         stumps.record_,
         stumps.stumps_,
         stumps.explain(X[0]),

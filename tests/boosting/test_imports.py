@@ -59,7 +59,7 @@ def test_cycles_are_found():
     assert cycles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}) == [{"b", "c"}]
     found = arrows(at_start=True)
     assert "fit.race" in found["fit.choosing"]
-    assert "fit.folds" in found["fit.job"]  # as a module
+    assert "engine.rounds" in found["engine.remote_game"]  # as a module
     assert "export.scorecard" not in found["fitted"]  # late
     assert "export.scorecard" in arrows(at_start=False)["fitted"]
 

@@ -21,9 +21,9 @@ import driftgames.dask as on_dask  # noqa: E402
 from driftgames.boosting import BOOSTERS  # noqa: E402
 from driftgames.boosting.data.cuts import CutSummary  # noqa: E402
 from driftgames.dask import partitions  # noqa: E402
+from driftgames.dask.cluster_source import Survey  # noqa: E402
 from driftgames.dask.exchange import ActorExchange, ClusterWatch  # noqa: E402
 from driftgames.dask.holder import Holder  # noqa: E402
-from driftgames.dask.survey import Survey  # noqa: E402
 
 N = 350
 RNG = np.random.default_rng(11)

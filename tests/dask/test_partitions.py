@@ -6,6 +6,7 @@ import pytest
 
 pytest.importorskip("dask")
 from driftgames.boosting import NHBoostDTClassifier
+from driftgames.boosting.data.checks import ExampleChecks
 from driftgames.dask import partitions
 
 X, Y = np.arange(12.0).reshape(6, 2), np.array(["a", "b"] * 3)
@@ -14,7 +15,7 @@ HIDDEN = np.arange(6) == 4
 
 def test_masked_features_are_missing_values():
     masked = np.ma.array(X, mask=np.column_stack([HIDDEN, ~HIDDEN]))
-    part = partitions.prepare(0, NHBoostDTClassifier(), masked, Y)
+    part = partitions.prepare(0, ExampleChecks(NHBoostDTClassifier()), masked, Y)
     np.testing.assert_array_equal(np.isnan(part.X), masked.mask)
     np.testing.assert_array_equal(part.X[~masked.mask], X[~masked.mask])
 
@@ -34,7 +35,7 @@ def test_masked_features_are_missing_values():
 )
 def test_masked_labels_and_weights_are_refused(y, weights, message):
     with pytest.raises(ValueError, match=f"partition 7: {message}"):
-        partitions.prepare(7, NHBoostDTClassifier(), X, y, weights)
+        partitions.prepare(7, ExampleChecks(NHBoostDTClassifier()), X, y, weights)
 
 
 def test_stacked_parts_keep_masks_and_missing_labels():

@@ -11,16 +11,13 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from driftgames.boosting.data.batch_readers import Asked, open_source
-from driftgames.boosting.data.bins import Array, Matrix
+from driftgames.boosting.data.batch_readers import ReadOptions, open_source
 from driftgames.boosting.data.checks import (
-    check_examples,
-    check_rows,
+    ExampleChecks,
     find_classes,
     plain_constraints,
     warn_of_identifiers,
 )
-from driftgames.boosting.data.frames import Categories
 from driftgames.boosting.data.sample_weights import check_weights
 from driftgames.boosting.engine.game import GameRule
 from driftgames.boosting.engine.shape import SETTINGS as SHAPE_SETTINGS
@@ -28,10 +25,9 @@ from driftgames.boosting.engine.shape import TreeShape
 from driftgames.boosting.fit.batches import BatchPasses, BatchSource
 from driftgames.boosting.fit.fit_booster import fit_booster
 from driftgames.boosting.fit.job import Columns, Job, Stopping
-from driftgames.boosting.fit.memory import MemorySource
+from driftgames.boosting.fit.source import MemorySource
 from driftgames.boosting.fit.watch import Callback, EvaluationPairs, Watch, name_sets
 from driftgames.boosting.fitted import FittedBooster
-from driftgames.boosting.model.categories import CategoryEncoder
 from driftgames.boosting.model.training_record import Fitted
 from driftgames.boosting.parameters import PARAMETERS, check_parameters
 from driftgames.boosting.promises import mean_certificate, promise_of
@@ -139,16 +135,16 @@ class BaseBooster(FittedBooster, ClassifierMixin, BaseEstimator):  # type: ignor
         self._refuse(unknown)
         job = self.make_job()
         pairs = {} if eval_set is None else name_sets(eval_set, eval_names)
-        noted = self.unfitted_copy()
-        rows, labels, categories = check_examples(noted, X, y, reset=True)
-        columns = _columns_of(noted, find_classes(labels))
+        checks = ExampleChecks(self.unfitted_copy())
+        rows, labels, categories = checks.check_examples(X, y)
+        columns = Columns.of(find_classes(labels), checks)
         if categories is not None:
             n_values = np.count_nonzero(~np.isnan(rows), axis=0).tolist()
             warn_of_identifiers(categories, n_values, columns.names)
         with float_errors("sample_weight"):
             weights = check_weights(sample_weight, rows, labels, columns.classes)
         source = MemorySource(columns, rows, labels, categories, weights, job.class_weight)
-        return self.adopt(*fit_booster(job, source, self.make_watch(noted, pairs, callbacks)))
+        return self.adopt(fit_booster(job, source, self.make_watch(checks, pairs, callbacks)))
 
     def fit_batches(
         self,
@@ -202,27 +198,12 @@ class BaseBooster(FittedBooster, ClassifierMixin, BaseEstimator):  # type: ignor
         job = self.make_job()
         pairs = {} if eval_set is None else name_sets(eval_set, eval_names)
         by_type = isinstance(self.categorical_features, str) or not self.categorical_features
-        asked = Asked(batch_rows, label, weight, columns, filter, frames=not by_type)
-        opened = open_source(source, asked)
-        names = None if opened.names is None else np.array(opened.names, dtype=object)
-        noted = self.unfitted_copy()
-
-        def check(
-            X: object, y: object, first: bool
-        ) -> tuple[Matrix, Array, tuple[Categories | None, ...] | None]:
-            named = names is not None and hasattr(noted, "feature_names_in_")
-            if named and isinstance(X, np.ndarray):
-                del noted.feature_names_in_  # only the source knows them
-            return check_examples(noted, X, y, reset=first)
-
-        def columns_of(classes: Array) -> Columns:
-            if names is not None:
-                noted.feature_names_in_ = names  # the columns of evaluation sets have them
-            return _columns_of(noted, classes)
-
-        passes = BatchPasses(opened, check, job.class_weight, job.makes_folds, job.verbose)
-        batches = BatchSource(passes, columns_of)
-        return self.adopt(*fit_booster(job, batches, self.make_watch(noted, pairs, callbacks)))
+        options = ReadOptions(batch_rows, label, weight, columns, filter, frames=not by_type)
+        opened = open_source(source, options)
+        checks = ExampleChecks(self.unfitted_copy(), opened.names)
+        passes = BatchPasses(opened, checks, job.class_weight, job.makes_folds, job.verbose)
+        watch = self.make_watch(checks, pairs, callbacks)
+        return self.adopt(fit_booster(job, BatchSource(passes), watch))
 
     def _refuse(self, unknown: Mapping[str, Any], method: str = "fit") -> None:
         """Raise TypeError for arguments that a method does not have; say what takes their place."""
@@ -240,19 +221,16 @@ class BaseBooster(FittedBooster, ClassifierMixin, BaseEstimator):  # type: ignor
         return type(self)(**self.get_params(deep=False))
 
     def make_watch(
-        self, noted: BaseBooster, pairs: EvaluationPairs, callbacks: Sequence[Callback]
+        self, checks: ExampleChecks, pairs: EvaluationPairs, callbacks: Sequence[Callback]
     ) -> Watch:
-        """Return what follows a fit; ``noted`` knows the columns that evaluation sets must have."""
+        """Return what follows a fit; evaluation sets must pass the ``checks`` of its examples."""
         if not (isinstance(callbacks, Sequence) and all(map(callable, callbacks))):
             raise ValueError(f"callbacks must be a list of callables; got {shown(callbacks)}")
 
-        def check(X: object, encoder: CategoryEncoder | None) -> Any:
-            return check_rows(noted, X, None if encoder is None else encoder.categorical)
-
         def wrap(fitted: Fitted) -> BaseBooster:
-            return self.unfitted_copy().adopt(*fitted)
+            return self.unfitted_copy().adopt(fitted)
 
-        return Watch(pairs, callbacks, check, wrap)
+        return Watch(pairs, callbacks, checks.check_rows, wrap)
 
     def make_job(self) -> Job:
         """Return the settings, checked: all that a fit knows of this booster."""
@@ -382,8 +360,3 @@ class BaseBooster(FittedBooster, ClassifierMixin, BaseEstimator):  # type: ignor
         if not isinstance(model, cls):
             raise ValueError(f"{path} holds a {type(model).__name__}, not a {cls.__name__}")
         return model
-
-
-def _columns_of(noted: BaseBooster, classes: Array) -> Columns:
-    """Return what scikit-learn's checks have noted of the columns."""
-    return Columns(classes, noted.n_features_in_, getattr(noted, "feature_names_in_", None))

@@ -9,9 +9,8 @@ from typing import Any, ClassVar
 import numpy.typing as npt
 
 from driftgames.boosting.booster import BaseBooster
-from driftgames.boosting.engine.game import GameRule
+from driftgames.boosting.engine.game import ExponentialRule, GameRule
 from driftgames.boosting.engine.rules import MajorityRule, NormalHedgeRule, PotentialRule
-from driftgames.boosting.engine.vote_game import ExponentialRule
 from driftgames.boosting.promises import no_certificate
 from driftgames.certificates.certificate import Bound
 from driftgames.certificates.margins import MarginCertificate, Margins

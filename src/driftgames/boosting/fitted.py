@@ -12,7 +12,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from driftgames.boosting.data.bins import Array, Matrix
-from driftgames.boosting.data.checks import INPUT, check_kind, check_labels, check_rows, is_plain
+from driftgames.boosting.data.checks import INPUT, ExampleChecks, check_kind, check_labels, is_plain
 from driftgames.boosting.data.frames import code_columns
 from driftgames.boosting.model.additive import CHUNK
 from driftgames.boosting.model.calibration import Calibration
@@ -42,9 +42,10 @@ class FittedBooster(BoosterParameters, ABC):
     feature_names_in_: Array
     _fitted: Fitted | None = None
 
-    def adopt(self, model: FittedModel, record: TrainingRecord) -> Self:
+    def adopt(self, fitted: Fitted) -> Self:
         """Take over a fitted model and the record of its fit; the settings stay."""
-        fitted, names = Fitted(model, record), model.feature_names
+        fitted = fitted._replace(held_out_votes=None)
+        model, names = fitted.model, fitted.model.feature_names
         stale = names is None and hasattr(self, "feature_names_in_")
         # no call stands between these, so that no interruption comes between them
         self._fitted = fitted
@@ -156,9 +157,9 @@ class FittedBooster(BoosterParameters, ABC):
 
         Without ``finite``, a plain array is not searched for infinities.
         """
-        encoder = self.model_.encoder
-        categorical = None if encoder is None else encoder.categorical
-        return self.model_.encode(check_rows(self, X, categorical, finite=finite))
+        model = self.model_
+        rows = ExampleChecks(self).check_rows(X, model.categorical, finite=finite)
+        return model.encode(rows)
 
     def _encode_bare(self, X: object) -> Matrix:
         """Return the columns of rows without names, in the order of the fit."""
@@ -287,9 +288,7 @@ class FittedBooster(BoosterParameters, ABC):
         shapes: Any = self.shape_functions_
         at = None if label is None else self._number_of(label)
         if self.classes_.size > 2:
-            shapes = (
-                shapes[label] if label is not None else self.model_.tables.additive.shape_functions
-            )
+            shapes = shapes[label] if label is not None else self.model_.additive.shape_functions
         elif at == 0:
             shapes = {j: -shape for j, shape in shapes.items()}
         values_of = None if X is None else self._values_of(X)

@@ -77,7 +77,7 @@ def decode_model(content: Content) -> BaseBooster:
         if name not in RETIRED
     }
     booster = _CLASSES[content["estimator"]](**parameters)
-    return booster.adopt(*decode_fitted(content, booster.binding_settings()))
+    return booster.adopt(decode_fitted(content, booster.binding_settings()))
 
 
 def _check_settings(booster: BaseBooster) -> None:

@@ -17,6 +17,7 @@ from driftgames.boosting.data.batch_readers import open_parquet
 from driftgames.boosting.data.checks import MOST_NUMBERS, looks_like_quantity
 from driftgames.boosting.data.frames import is_identifier
 from driftgames.boosting.fit.fit_booster import MOST_WATCHED, USUAL_ROUNDS, heaviest
+from driftgames.boosting.model.training_record import Fitted
 from driftgames.boosting.persistence import save_model
 from driftgames.cli import INTERRUPTED
 from driftgames.cli._boost_options import ExampleReading, Settings, Training
@@ -248,7 +249,8 @@ def take_names(booster: Any) -> list[str] | None:
 def give_names(booster: Any, names: list[str] | None) -> None:
     """Let a fitted booster know its features by these names, or by none."""
     titles = None if names is None else np.array(names, dtype=object)
-    booster.adopt(replace(booster.model_, feature_names=titles), booster.record_)
+    model = replace(booster.model_, feature_names=titles)
+    booster.adopt(Fitted(model, booster.record_))
 
 
 def columns_of(booster: Any) -> dict[str, Any]:

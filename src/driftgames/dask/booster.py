@@ -14,8 +14,10 @@ from distributed import Client, default_client
 import dask
 from driftgames.boosting import BOOSTERS
 from driftgames.boosting.booster import BaseBooster
+from driftgames.boosting.data.checks import ExampleChecks
 from driftgames.boosting.fit.fit_booster import fit_booster
 from driftgames.boosting.fit.watch import Callback, EvaluationPairs, name_sets
+from driftgames.boosting.model.training_record import Fitted
 from driftgames.core.checks import is_real, shown
 from driftgames.core.typing import Path
 from driftgames.dask import partitions
@@ -102,8 +104,8 @@ class DaskBooster(BaseBooster):
         job = local.make_job()
         pairs = {name: tuple(self._bring(client, each)) for name, each in evaluated.items()}
         prepare = dask.delayed(partitions.prepare, pure=False)
-        checker = type(local)(categorical_features=self.categorical_features)
-        parts = [prepare(k, checker, *part) for k, part in enumerate(split)]
+        checks = ExampleChecks(type(local)(categorical_features=self.categorical_features))
+        parts = [prepare(k, checks, *part) for k, part in enumerate(split)]
         source = ClusterSource(
             client,
             parts,
@@ -111,13 +113,11 @@ class DaskBooster(BaseBooster):
             weighted=len(split[0]) == 3,
             class_weight=self.class_weight,
         )
-        noted, columns = local.unfitted_copy(), source.columns
-        noted.n_features_in_ = columns.n_features
-        if columns.names is not None:
-            noted.feature_names_in_ = columns.names
-        fitted = fit_booster(job, source, local.make_watch(noted, pairs, callbacks))
+        columns = source.columns
+        checks = ExampleChecks(local.unfitted_copy(), columns.names, columns.n_features)
+        fitted = fit_booster(job, source, local.make_watch(checks, pairs, callbacks))
         self.exchange_ = source.report
-        return self.adopt(*fitted)
+        return self.adopt(fitted)
 
     def _bring(self, client: Client, pair: tuple[Any, Any]) -> Iterator[Any]:
         """Yield the two of a pair in memory."""
@@ -130,7 +130,7 @@ class DaskBooster(BaseBooster):
 
     def to_local(self) -> BaseBooster:
         """Return the ordinary classifier of this fit."""
-        return self._new_local().adopt(self.model_, self.record_)
+        return self._new_local().adopt(Fitted(self.model_, self.record_))
 
     def decision_function(self, X: Any) -> Any:
         """Return the normalised vote; lazily, as a dask array, for a collection."""

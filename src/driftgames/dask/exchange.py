@@ -16,7 +16,7 @@ from typing import Any
 
 from distributed import Client, wait
 
-from driftgames.boosting.engine.shares import LASTING, Command, combine
+from driftgames.boosting.engine.remote_game import LASTING, Command, combine
 from driftgames.dask.holder import Holder, Letter
 from driftgames.dask.partitions import PartitionPlan
 

@@ -1,8 +1,12 @@
-"""The actor on a worker: it holds shares of the rows for the length of a fit."""
+"""The actor on a worker: it holds shares of the rows for the length of a fit.
+
+It also says whether its process compiles: such a worker answers late and is not lost.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -11,12 +15,50 @@ from typing import Any
 
 import numpy as np
 from distributed import get_worker
+from numba.core import event
 
 from driftgames.boosting.data.binned_data import assemble
 from driftgames.boosting.data.cuts import Cuts
-from driftgames.boosting.engine.shares import Command, Share, combine
-from driftgames.dask.compilation import COMPILATION
+from driftgames.boosting.engine.remote_game import Command, Share, combine
 from driftgames.dask.partitions import Part, PartitionPlan
+
+
+class Compilation(event.Listener):  # type: ignore[misc]  # numba is untyped
+    """Counts running compilations, and loads of compiled code: events ``numba:compiler_lock``.
+
+    >>> compilation = Compilation()
+    >>> with event.install_listener("numba:compiler_lock", compilation):
+    ...     with event.trigger_event("numba:compiler_lock"):
+    ...         compilation.runs
+    True
+    >>> compilation.runs
+    False
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._n_running = 0
+
+    @property
+    def runs(self) -> bool:
+        """Whether a thread of this process compiles."""
+        return self._n_running > 0
+
+    def on_start(self, event: Any) -> None:
+        """Count one more; they may be nested."""
+        with self._lock:
+            self._n_running += 1
+
+    def on_end(self, event: Any) -> None:
+        """Count one less."""
+        with self._lock:
+            self._n_running -= 1
+
+
+COMPILATION = Compilation()
+"""The compilation of this process."""
+
+event.register("numba:compiler_lock", COMPILATION)
 
 
 @dataclass(frozen=True)

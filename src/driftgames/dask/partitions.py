@@ -12,9 +12,8 @@ import numpy as np
 import scipy.sparse as sp
 
 import dask
-from driftgames.boosting.booster import BaseBooster
 from driftgames.boosting.data.bins import Array
-from driftgames.boosting.data.checks import check_examples
+from driftgames.boosting.data.checks import ExampleChecks
 from driftgames.boosting.data.cuts import Cuts, CutSummary
 from driftgames.boosting.data.frames import Categories, FoundCategories, recode
 from driftgames.boosting.data.row_sample import hash_rows, stack_rows
@@ -182,13 +181,13 @@ def stack(parts: Sequence[Any]) -> Any:
     return nw.to_native(nw.concat([nw.from_native(part) for part in parts]))
 
 
-def prepare(k: int, booster: BaseBooster, X: Any, y: Any, sample_weight: Any = None) -> Part:
+def prepare(k: int, checks: ExampleChecks, X: Any, y: Any, sample_weight: Any = None) -> Part:
     """Return the examples of partition ``k`` after the checks of `fit`."""
     n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
     if n_rows == 0:
         return Part()
     try:
-        rows, y, categories = check_examples(booster, X, y, reset=True)
+        rows, y, categories = checks.check_examples(X, y)
         weights = None if sample_weight is None else _check_weights(sample_weight, y.size)
         seen = None if categories is None else FoundCategories.of(X, categories)
     except ValueError as error:
@@ -198,9 +197,8 @@ def prepare(k: int, booster: BaseBooster, X: Any, y: Any, sample_weight: Any = N
         rows.sum_duplicates()
     else:
         rows = np.require(rows, requirements=["C", "W"])
-    names = getattr(booster, "feature_names_in_", None)
-    titles = None if names is None else tuple(names.tolist())
-    part = Part(rows, np.array(y), weights, titles, seen, np.unique(y))
+    names = None if checks.names is None else tuple(checks.names.tolist())
+    part = Part(rows, np.array(y), weights, names, seen, np.unique(y))
     if weights is None or (weights > 0).all():
         return part
     return replace(part.take(weights > 0), labels=part.labels)

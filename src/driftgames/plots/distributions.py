@@ -18,7 +18,8 @@ def plot_density(levels: FloatArray, quantiles: FloatArray, *, ax: Axes | None =
     quantiles = check_vector("quantiles", quantiles, levels.size)
     figure, ax = new_axes(ax)
     low, median, high = np.interp([0.05, 0.5, 0.95], levels, quantiles)
-    edges = np.linspace(*np.interp([0.002, 0.998], levels, quantiles), _STEPS + 1)
+    first, last = np.interp([0.002, 0.998], levels, quantiles)
+    edges = np.linspace(first, last, _STEPS + 1)
     if edges[-1] > edges[0]:
         below = np.interp(edges, quantiles, levels)
         ax.stairs(np.diff(below) / np.diff(edges), edges, fill=True, color="#0072b2", alpha=0.25)

@@ -73,7 +73,7 @@ def test_threads_make_the_same_bins(size):
     positive, weights = rng.random(size) < 0.4, rng.integers(1, 4, size=size)
     one = bin_examples(X, positive, weights, 255)
     with ThreadPoolExecutor(2) as pool:
-        two = bin_examples(X, positive, weights, 255, pool=pool, n_shares=2)
+        two = bin_examples(X, positive, weights, 255, pool=pool, n_parts=2)
     for name in ("codes", "columns"):
         np.testing.assert_array_equal(getattr(one.bins, name), getattr(two.bins, name))
     np.testing.assert_array_equal(one.cuts.thresholds, two.cuts.thresholds)

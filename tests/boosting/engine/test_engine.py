@@ -16,11 +16,10 @@ from driftgames.boosting.data.bins import DenseBins, SparseBins
 from driftgames.boosting.data.sample_weights import SampleWeights
 from driftgames.boosting.engine import mistake_engine
 from driftgames.boosting.engine.binned_trees import BinnedTree
-from driftgames.boosting.engine.game import MistakeRule
+from driftgames.boosting.engine.game import MistakeRule, VoteGame
 from driftgames.boosting.engine.positions import SUM_BITS
 from driftgames.boosting.engine.rules import MajorityRule, NormalHedgeRule, PotentialRule
 from driftgames.boosting.engine.shape import STUMP, TreeShape
-from driftgames.boosting.engine.vote_game import VoteGame
 from driftgames.potentials import Exponential, NormalHedgeDT, TwoNorm
 from tests.boosting.engine.slow_game import GrownRows, SlowGame
 

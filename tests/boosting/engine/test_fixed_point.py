@@ -9,11 +9,10 @@ from driftgames._kernels.templates import instantiate
 from driftgames.boosting import AdaBoostClassifier, NHBoostDTClassifier
 from driftgames.boosting.data.binned_data import bin_examples
 from driftgames.boosting.engine.binned_trees import BinnedTree
-from driftgames.boosting.engine.game import TreeLearner
+from driftgames.boosting.engine.game import TreeLearner, VoteGame
 from driftgames.boosting.engine.mistake_engine import MistakeEngine, TreeGrower, scale_raw
 from driftgames.boosting.engine.positions import scale_weights
 from driftgames.boosting.engine.shape import STUMP, TreeShape
-from driftgames.boosting.engine.vote_game import VoteGame
 
 LAST_EDGE = 0.5 - 2.0**-54
 

@@ -9,9 +9,8 @@ from driftgames.boosting.data.binned_data import assemble, bin_examples
 from driftgames.boosting.data.bins import DenseBins
 from driftgames.boosting.data.sample_weights import SampleWeights
 from driftgames.boosting.engine import mistake_engine, remote_game
-from driftgames.boosting.engine.remote_game import RemoteGame
+from driftgames.boosting.engine.remote_game import Question, RemoteGame, Share, combine
 from driftgames.boosting.engine.shape import TreeShape
-from driftgames.boosting.engine.shares import Question, Share, combine
 from driftgames.boosting.fit.fit_booster import boost
 from driftgames.boosting.fit.job import Columns
 from driftgames.boosting.fit.source import Opened
@@ -75,7 +74,7 @@ def _fit_shares(booster, weights, pieces, y=Y):
         monotonic=columns.constraints(job.monotonic_cst, None),
     )
     opened = Opened(game, columns.empty_model(None))
-    booster.adopt(*boost(job, opened, job.n_rounds, None, None))
+    booster.adopt(boost(job, opened, job.n_rounds, None, None))
     return exchange
 
 
@@ -152,7 +151,7 @@ def test_shares_with_tallies_give_the_model_of_all_rows(
             self.positions.counters[0].codes_per_row = np.inf  # the tally never seems costly
             made.append(self)
 
-    for module in ("shares", "game"):
+    for module in ("remote_game", "game"):
         monkeypatch.setattr(f"driftgames.boosting.engine.{module}.MistakeEngine", Engine)
     ones = SampleWeights(np.ones(N, dtype=np.int64), integer_weights=True)
     for name in ("whole", "parts"):

@@ -8,7 +8,7 @@ from sklearn.datasets import load_breast_cancer, load_iris
 
 from driftgames.boosting import AdaBoostClassifier, NHBoostDTClassifier
 from driftgames.boosting.data.row_sample import hash_rows
-from driftgames.boosting.fit.folds import RowKeys, deal_folds
+from driftgames.boosting.fit.folds import RowKeys, make_folds
 from driftgames.boosting.model.choice import Choice, Trial
 from driftgames.boosting.model.training_record import HeldOut, Member
 from driftgames.boosting.persistence import FORMAT, VERSION, encode_model, load_model
@@ -48,7 +48,7 @@ def test_held_out_errors_are_those_of_predictions(monkeypatch):
     booster = AdaBoostClassifier(20, ensemble=True).fit(X, y)
     held_out = booster.record_.held_out
     assert held_out.n_rules > 2
-    part = deal_folds(RowKeys(hash_rows(X), y, None), 10).part == 0
+    part = make_folds(RowKeys(hash_rows(X), y, None), 10).fold_of == 0
     votes = booster.decision_function(X[part])
     assert held_out.n_errors == ((booster.predict(X[part]) != y[part]).sum(),)
     assert held_out.n_vote_errors == (((votes > 0) != y[part]).sum(),)

@@ -10,6 +10,7 @@ import pytest
 
 from driftgames.boosting import AdaBoostClassifier, NHBoostDTClassifier
 from driftgames.boosting.model.calibration import Calibration
+from driftgames.boosting.model.training_record import Fitted
 
 pytest.importorskip("onnx")
 onnxruntime = pytest.importorskip("onnxruntime")
@@ -81,7 +82,7 @@ def test_several_classes(calibrate, tmp_path):
 def test_the_label_follows_the_calibration_as_predictions_do(n_classes, calibration, tmp_path):
     X, y = draw(n_classes)
     model = NHBoostDTClassifier(10, max_depth=2, calibrate=False).fit(X, y)
-    model.adopt(replace(model.model_, calibration=calibration), model.record_)
+    model.adopt(Fitted(replace(model.model_, calibration=calibration), model.record_))
     votes = model.decision_function(X)
     voted = votes > 0 if n_classes == 2 else votes.argmax(axis=1)
     assert (model.predict(X) == voted).all() == calibration.class_weighted

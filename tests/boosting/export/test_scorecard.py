@@ -12,6 +12,7 @@ import pytest
 from driftgames.boosting import AdaBoostClassifier, NHBoostDTClassifier
 from driftgames.boosting.export.scorecard import BASE, MISSING, OTHER
 from driftgames.boosting.model.calibration import Calibration
+from driftgames.boosting.model.training_record import Fitted
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +67,7 @@ def test_the_card_has_the_threshold_of_the_prediction_in_points(kind):
     X = np.random.default_rng(1).normal(size=(600, 2)).round(1)
     y = np.where(X[:, 0] + np.sin(5 * X[:, 1]) > 1.0, "yes", "no")
     model = kind(20, max_leaves=2).fit(X, y)
-    model.adopt(replace(model.model_, calibration=Calibration(9.0, 1.0)), model.record_)
+    model.adopt(Fitted(replace(model.model_, calibration=Calibration(9.0, 1.0)), model.record_))
     said = re.search(r"Above (\S+) the prediction is yes, else no", model.scorecard().notes[0])
     above = float(said[1])
     points = model.decision_function(X) * model.estimator_weights_.sum()
@@ -76,7 +77,7 @@ def test_the_card_has_the_threshold_of_the_prediction_in_points(kind):
         (Calibration(9.0, 1.0, class_weighted=True), "Above 0 the prediction is yes, else no."),
         (Calibration(0.0, 1.0), "The prediction is always yes."),
     ):
-        model.adopt(replace(model.model_, calibration=calibration), model.record_)
+        model.adopt(Fitted(replace(model.model_, calibration=calibration), model.record_))
         assert words in model.scorecard().notes[0]
 
 

@@ -11,7 +11,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import log_loss
 
 from driftgames.boosting import BOOSTERS, AdaBoostClassifier, NHBoostDTClassifier
-from driftgames.boosting.data.row_sample import deal_ranks, hash_rows, hold_out
+from driftgames.boosting.data.row_sample import hash_rows, hold_out, rank_rows
 from driftgames.boosting.engine import game
 from driftgames.boosting.fit import choosing, folds
 from driftgames.boosting.fit.folds import RowKeys
@@ -250,7 +250,7 @@ def test_copies_are_dealt_as_chance_would_deal_them(n_cells):
     rng = np.random.default_rng(3)
     cells, y = rng.integers(0, n_cells, 4000), rng.integers(0, 2, 4000)
     hashes = hash_rows(cells[:, None].astype(float))
-    part = deal_ranks(hashes, y) % 10
+    part = rank_rows(hashes, y) % 10
     # as many held-out rows as by chance have a copy with the same, or the other, label elsewhere
     table = np.zeros((n_cells, 2, 10), dtype=int)
     np.add.at(table, (cells, y, part), 1)
@@ -259,7 +259,7 @@ def test_copies_are_dealt_as_chance_would_deal_them(n_cells):
     pairs = (sizes * (sizes - 1)).sum() / 10, (sizes[:, 0] * sizes[:, 1]).sum() / 10
     np.testing.assert_allclose(within, pairs, rtol=0.01, atol=4 * np.sqrt(max(pairs)))
     order = rng.permutation(4000)
-    again = deal_ranks(hashes[order], y[order]) % 10
+    again = rank_rows(hashes[order], y[order]) % 10
     counts = np.zeros_like(table)
     np.add.at(counts, (cells[order], y[order], again), 1)
     np.testing.assert_array_equal(counts, table)

@@ -16,7 +16,7 @@ from driftgames.boosting.engine.binned_trees import to_trees
 from driftgames.boosting.engine.mistake_engine import TreeGrower
 from driftgames.boosting.engine.shape import TreeShape
 from driftgames.boosting.fit import choosing, fit_booster
-from driftgames.boosting.fit.mean import Mean, best_mean
+from driftgames.boosting.fit.mean import Mean, best_mean, mean_of
 from driftgames.boosting.model.categories import CategoryColumn, CategoryEncoder
 from driftgames.boosting.model.fitted_model import winners
 from driftgames.boosting.persistence import FORMAT, VERSION, encode_model, load_model
@@ -76,7 +76,7 @@ def test_the_votes_are_those_that_the_folds_counted(name, kind, races):
     rows, y, weights = SETS[name]
     booster = kind("auto", max_depth=None, max_leaves="auto").fit(rows, y, weights)
     (race,) = races
-    mean, record = race.mean(), booster.record_
+    mean, record = mean_of(race), booster.record_
     heavy = np.ones(N, dtype=bool) if weights is None else weights > 0
     masses = np.ones(N) if weights is None else weights
     votes = booster.decision_function(rows)[heavy]
@@ -84,8 +84,8 @@ def test_the_votes_are_those_that_the_folds_counted(name, kind, races):
     wrong = booster.classes_[winners(booster.decision_function(rows))] != y
     assert record.mean_error == pytest.approx(masses[wrong].sum() / masses.sum(), abs=1e-9)
     assert len(record.members) == 5 * len(mean.entrants)
-    deals = {str(each.dealt.part) for each in mean.entrants}
-    assert len(deals) == 3
+    splits = {str(each.folds.fold_of) for each in mean.entrants}
+    assert len(splits) == 3
     assert booster.n_iter_ == sum(member.n_rounds for member in record.members)
     assert sum(record.held_out.n_examples) == heavy.sum()
     assert record.held_out == race.held_out
@@ -97,7 +97,7 @@ def test_each_member_is_a_booster_that_holds_its_fold_out(name, races):
     rows, y, weights = SETS[name]
     booster = NHBoostDTClassifier().fit(rows, y, weights)
     (race,) = races
-    mean, model = race.mean(), booster.model_
+    mean, model = mean_of(race), booster.model_
     heavy = np.flatnonzero(np.ones(N) if weights is None else weights)
     columns = model.encode(rows)[heavy]
     kept = model.stumps if len(model.stumps) else model.trees
@@ -112,23 +112,23 @@ def test_each_member_is_a_booster_that_holds_its_fold_out(name, races):
     shares, means = [], []
     for block, entrant in enumerate(mean.entrants):
         measured = np.empty(votes.shape[:1] + votes.shape[2:])
-        for k in entrant.dealt.folds:
-            held, mine = entrant.dealt.part == k, member == 5 * block + k
+        for k in entrant.folds.numbers:
+            held, mine = entrant.folds.fold_of == k, member == 5 * block + k
             measured[held] = votes[held][:, mine].sum(axis=1) / model.vote_weights[mine].sum()
         wanted = entrant.held_out[entrant.best]
         np.testing.assert_allclose(measured, wanted, rtol=0, atol=1e-12)
         shares.append(mean.weights[block] * entrant.n_votes)
         means.append(measured)
-    first = mean.entrants[0]
-    losses = mean.calibration.losses(np.average(means, axis=0, weights=shares), first.labels)
-    assert np.average(losses, weights=first.masses) == pytest.approx(mean.log_loss, abs=1e-9)
+    outcomes = mean.entrants[0].folds.held_out
+    losses = mean.calibration.losses(np.average(means, axis=0, weights=shares), outcomes.labels)
+    assert np.average(losses, weights=outcomes.masses) == pytest.approx(mean.log_loss, abs=1e-9)
 
 
-def test_few_examples_are_dealt_again_in_another_order(races):
-    """No two deals hold the same examples out together."""
+def test_few_examples_race_again_on_other_folds(races):
+    """No two races hold the same examples out together."""
     NHBoostDTClassifier(4, max_leaves=4, ensemble=True).fit(X, TWO)
-    parts = [each.dealt.part for each in races[0].mean().entrants]
-    assert len(parts) == choosing.N_DEALS == 3
+    parts = [each.folds.fold_of for each in mean_of(races[0]).entrants]
+    assert len(parts) == choosing.N_REPEATS == 3
     for k, one in enumerate(parts):
         for other in parts[:k]:
             together = np.unique(np.stack([one, other]), axis=1)
@@ -139,21 +139,21 @@ def test_few_examples_are_dealt_again_in_another_order(races):
     ("n", "n_classes", "n_columns", "wanted"),
     [(240, 4, 5, 3), (241, 4, 5, 1), (240, 5, 5, 1), (240, 4, 6, 1)],
 )
-def test_more_values_or_classes_are_dealt_once(n, n_classes, n_columns, wanted, races, monkeypatch):
+def test_more_values_or_classes_race_once(n, n_classes, n_columns, wanted, races, monkeypatch):
     monkeypatch.setattr(choosing, "FEW_VALUES", 1200)
     rows = np.random.default_rng(1).normal(size=(n, n_columns))
     y = np.arange(n) % n_classes
     rows[:, 0] += y
     NHBoostDTClassifier(2, max_leaves=8, ensemble=True).fit(rows, y)
-    assert len(races[0].mean().entrants) == wanted
+    assert len(mean_of(races[0]).entrants) == wanted
 
 
-def test_every_deal_races_and_weighs_by_its_slope(races):
+def test_every_repeat_races_and_weighs_by_its_slope(races):
     booster = NHBoostDTClassifier().fit(X, TWO)
     race = races[0]
-    means = [best_mean(each.ranked) for each in (race, *(deal() for deal in race.again))]
-    assert len({race.choice, *(deal().choice for deal in race.again)}) == 3
-    mean = race.mean()
+    means = [best_mean(each.ranked) for each in (race, *(repeat() for repeat in race.repeats))]
+    assert len({race.choice, *(repeat().choice for repeat in race.repeats)}) == 3
+    mean = mean_of(race)
     assert [each.max_leaves for each in mean.entrants] == [
         each.max_leaves for part in means for each in part.entrants
     ]
@@ -178,8 +178,8 @@ def test_categories_of_a_fold_are_ranked_without_the_rows_that_it_holds_out(race
     NHBoostDTClassifier().fit(FRAME, BY_TOWN)
     (race,) = races
     differ = set()
-    for k in race.dealt.folds:
-        seen = race.dealt.part != k
+    for k in race.winner.folds.numbers:
+        seen = race.winner.folds.fold_of != k
         for size in (2, 4, 16):
             alone = NHBoostDTClassifier(1, max_leaves=size, calibrate=False)
             wanted = alone.fit(FRAME[seen], BY_TOWN[seen]).encoder_
@@ -217,7 +217,7 @@ def test_one_size_or_two_more_join_where_the_log_loss_falls(races):
 
 def test_the_first_hypotheses_are_a_mean_too(monkeypatch):
     """The members take turns: after five hypotheses each of five boosters has voted once."""
-    monkeypatch.setattr(choosing, "N_DEALS", 1)
+    monkeypatch.setattr(choosing, "N_REPEATS", 1)
     booster = NHBoostDTClassifier(3, max_leaves=4, ensemble=True).fit(X, TWO)
     whole = [NHBoostDTClassifier(k, max_leaves=4, ensemble=True).fit(X, TWO) for k in (1, 2)]
     stages = list(booster.staged_decision_function(X))

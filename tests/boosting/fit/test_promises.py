@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 
 from driftgames.boosting import BoostByMajorityClassifier, PotentialBoostClassifier
-from driftgames.boosting.fit.folds import RowKeys, deal_folds
+from driftgames.boosting.fit.folds import RowKeys, make_folds
 from driftgames.boosting.fit.watch import EvaluationSet
 from driftgames.boosting.model.stumps import Stumps
 from driftgames.potentials import TwoNorm
@@ -53,10 +53,10 @@ def test_fractional_weights_count_as_many_examples_as_there_are():
     rng = np.random.default_rng(0)
     hashes, labels = np.arange(40, dtype=np.uint64), np.arange(40) % 2
     weights = rng.uniform(0.1, 1.0, 40)
-    dealt = deal_folds(RowKeys(hashes, labels, weights))
-    assert dealt.scale * int(dealt.masses.sum()) == pytest.approx(40)
-    whole = deal_folds(RowKeys(hashes, labels, rng.integers(1, 4, 40).astype(float)))
-    assert whole.scale == 1.0
+    folds = make_folds(RowKeys(hashes, labels, weights))
+    assert folds.outcomes.scale * int(folds.outcomes.masses.sum()) == pytest.approx(40)
+    whole = make_folds(RowKeys(hashes, labels, rng.integers(1, 4, 40).astype(float)))
+    assert whole.outcomes.scale == 1.0
 
 
 def follow_stumps(examples):

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from driftgames.boosting import BOOSTERS, NHBoostDTClassifier
 from driftgames.boosting.data.row_sample import hash_rows
-from driftgames.boosting.fit.folds import FoldKeys, RowKeys, deal_folds, exact_mean
+from driftgames.boosting.fit.folds import Folds, Outcomes, RowKeys, make_folds
 from driftgames.boosting.fit.race import Entrant, run_race, run_scouted, sizes_for
 from driftgames.boosting.model.calibration import Calibration
 from tests.boosting.fit.race_rule import run_by_rule, scout_by_rule
@@ -32,25 +32,25 @@ class ToldFold:
 class Told(Entrant):
     """A size whose losses are told."""
 
-    def __init__(self, size, table, masses, part=None, folds=None, dealt=None, most=math.inf):
+    def __init__(self, size, table, masses, part=None, fits=None, folds=None, most=math.inf):
         zeros = np.zeros(len(masses), dtype=np.int64)
         part = zeros if part is None else part
-        if dealt is None:
-            dealt = FoldKeys(part, zeros, masses, 1.0, tuple(range(part.max() + 1)))
-            folds = [ToldFold(size) for _ in dealt.folds]
-        super().__init__(size, folds, dealt, most_rounds=most)
+        if folds is None:
+            folds = Folds(part, tuple(range(part.max() + 1)), Outcomes(zeros, masses))
+            fits = [ToldFold(size) for _ in folds.numbers]
+        super().__init__(size, fits, folds, most_rounds=most)
         self._table = table
 
     def fresh(self, n_folds=None):
         plain = super().fresh(n_folds)
-        told = self.max_leaves, self._table, self.dealt.masses, self.dealt.part
-        return Told(*told, folds=plain.folds, dealt=plain.dealt)
+        told = self.max_leaves, self._table, self.folds.outcomes.masses, self.folds.fold_of
+        return Told(*told, fits=plain.fits, folds=plain.folds)
 
     def measure(self, stage, votes):
-        assert [each.tolist() for each in votes] == [[self.max_leaves, stage]] * len(self.folds)
+        assert [each.tolist() for each in votes] == [[self.max_leaves, stage]] * len(self.fits)
         self.stages.append(stage)
-        self.losses.append(np.array(self._table[stage])[np.isin(self.dealt.part, self.dealt.folds)])
-        self.means.append(exact_mean(self.losses[-1], self.masses))
+        self.losses.append(np.array(self._table[stage])[self.folds.rows])
+        self.means.append(self.folds.held_out.mean(self.losses[-1]))
         self._votes = [*self._votes, votes][-3:]
 
 
@@ -78,7 +78,7 @@ def test_drawn_races_end_as_the_rule_says(many, monkeypatch):
         told = []
         most = dict(zip(SIZES, np.random.default_rng(seed).choice([4, 8, 100], 3), strict=True))
         entrants = [Told(size, tables[size], masses, most=most[size]) for size in SIZES]
-        race = run_race(entrants, STAGES, tell=told.append)
+        race = run_race(entrants, STAGES, on_progress=told.append)
         wanted = run_by_rule(tables, STAGES, masses.tolist(), many=many, most=most)
         choice = race.choice
         if wanted.edge:
@@ -129,7 +129,7 @@ def test_drawn_races_with_a_scout_end_as_the_rule_says(monkeypatch):
         stages = {size: stage for size, stage, _ in trials}
         for entrant in entrants:  # the other folds play once, or not at all
             wanted = [stages[entrant.max_leaves]] if entrant.max_leaves in stages else []
-            assert [fold.asked for fold in entrant.folds[1:]] == [wanted] * 2
+            assert [fit.asked for fit in entrant.fits[1:]] == [wanted] * 2
         assert {each.max_leaves for each in race.ranked} == set(stages)
         changed += chosen != scouted.chosen
         left += len(stages) < len(SIZES)
@@ -209,22 +209,22 @@ def coarse(seed, n=130, n_classes=2):
 
 def refit_folds(X, y, sizes, stages, weights=None, **settings):
     """Return the losses of every size and stage, by fits without the rows held out, and masses."""
-    dealt = deal_folds(RowKeys(hash_rows(X), y, weights), 5)
-    at = np.concatenate([np.flatnonzero(dealt.part == k) for k in dealt.folds])
-    tables, masses = {}, dealt.masses[at]
+    folds = make_folds(RowKeys(hash_rows(X), y, weights), 5)
+    at = np.concatenate([np.flatnonzero(folds.fold_of == k) for k in folds.numbers])
+    tables, masses = {}, folds.outcomes.masses[at]
     for size in sizes:
         tables[size] = {}
         for stage in stages:
             votes = []
-            for k in dealt.folds:
-                held = dealt.part == k
+            for k in folds.numbers:
+                held = folds.fold_of == k
                 fold = NHBoostDTClassifier(stage, max_leaves=size, calibrate=False, **settings)
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
                     fold.fit(X[~held], y[~held], None if weights is None else weights[~held])
                 votes.append(fold.decision_function(X[held]))
             votes = np.concatenate(votes)
-            found = Calibration.fit(votes, y[at], masses, dealt.scale)
+            found = Calibration.fit(votes, y[at], masses, folds.outcomes.scale)
             tables[size][stage] = found.losses(votes, y[at]).tolist()
     return tables, masses.tolist()
 

@@ -199,7 +199,7 @@ def test_a_fit_makes_another_model_and_leaves_the_old_one_as_it_was(data):
     assert booster.model_ is not model
     np.testing.assert_array_equal(model.votes(X), votes)
     np.testing.assert_array_equal(booster.model_.part(0, 5).votes(X), votes)
-    other = NHBoostDTClassifier().adopt(model, booster.record_)
+    other = NHBoostDTClassifier().adopt(Fitted(model, booster.record_))
     np.testing.assert_array_equal(other.decision_function(X), votes)
     with pytest.raises(ValueError, match="read-only"):
         model.vote_weights[0] = 2.0

@@ -39,8 +39,8 @@ class BatchReader:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What is asked of a source; `BaseBooster.fit_batches` describes it.
+class ReadOptions:
+    """How a source is read; `BaseBooster.fit_batches` describes it.
 
     Columns of a file become an array if all are numbers and ``frames`` is False, else a data frame.
     """
@@ -102,14 +102,14 @@ class Asked:
         return Batch(X, np.asarray(labels), weights)
 
 
-def open_source(source: Any, asked: Asked) -> BatchReader:
+def open_source(source: Any, options: ReadOptions) -> BatchReader:
     """Return a source of batches of at most ``batch_rows`` rows."""
     if _is_of(source, "polars", "LazyFrame"):
-        return _open_lazy(source, asked)
+        return _open_lazy(source, options)
     if _is_path(source) or _is_list_of_paths(source) or _is_of(source, "pyarrow", "Dataset"):
-        return _open_dataset(source, asked)
+        return _open_dataset(source, options)
     for name in ("label", "weight", "columns", "filter"):
-        value = getattr(asked, name)
+        value = getattr(options, name)
         if value is not None:
             raise ValueError(
                 f"{name} belongs to parquet files, a pyarrow Dataset or a polars LazyFrame; "
@@ -133,12 +133,12 @@ def open_source(source: Any, asked: Asked) -> BatchReader:
                     f"batch {k} must be (X, y) or (X, y, sample_weight); "
                     f"got a {type(batch).__name__}"
                 )
-            yield from _slices(Batch(*map(_map_file, batch)), asked.batch_rows)
+            yield from _slices(Batch(*map(_map_file, batch)), options.batch_rows)
 
     return BatchReader(read, read)
 
 
-def _open_dataset(source: Any, asked: Asked) -> BatchReader:
+def _open_dataset(source: Any, options: ReadOptions) -> BatchReader:
     """Open parquet files or a pyarrow Dataset."""
     import pyarrow as pa
 
@@ -147,14 +147,14 @@ def _open_dataset(source: Any, asked: Asked) -> BatchReader:
 
     def read(names: list[str]) -> Iterator[Any]:
         ahead = {"batch_readahead": 0, "fragment_readahead": 0}  # they would take memory
-        rows = {"filter": asked.filter, "batch_size": asked.batch_rows}
+        rows = {"filter": options.filter, "batch_size": options.batch_rows}
         for part in source.to_batches(columns=names, use_threads=False, **rows, **ahead):
             yield pa.Table.from_batches([part])
             del part
         pa.default_memory_pool().release_unused()
 
-    opened = asked.open(source.schema.names, read)
-    return replace(opened, n_rows=source.count_rows(filter=asked.filter))
+    opened = options.open(source.schema.names, read)
+    return replace(opened, n_rows=source.count_rows(filter=options.filter))
 
 
 def open_parquet(source: Any) -> Any:
@@ -166,15 +166,15 @@ def open_parquet(source: Any) -> Any:
     return ds.dataset(files[0] if len(files) == 1 else files, format="parquet")
 
 
-def _open_lazy(source: Any, asked: Asked) -> BatchReader:
+def _open_lazy(source: Any, options: ReadOptions) -> BatchReader:
     """Open a polars LazyFrame."""
-    if asked.filter is not None:
-        source = source.filter(asked.filter)
+    if options.filter is not None:
+        source = source.filter(options.filter)
 
     def read(names: list[str]) -> Iterator[Any]:
-        yield from source.select(names).collect_batches(chunk_size=asked.batch_rows)
+        yield from source.select(names).collect_batches(chunk_size=options.batch_rows)
 
-    return asked.open(source.collect_schema().names(), read)
+    return options.open(source.collect_schema().names(), read)
 
 
 def _numbers(name: str, column: Any) -> Array:

@@ -99,11 +99,11 @@ class BinnedData:
         )
 
 
-def run_shares(task: Callable[[int], T], pool: Executor | None, n_shares: int) -> list[T]:
-    """Run a task for every share: the first one here, the others in the pool."""
+def run_parts(task: Callable[[int], T], pool: Executor | None, n_parts: int) -> list[T]:
+    """Run a task for every part of the work: the first one here, the others in the pool."""
     if pool is None:
-        return list(map(task, range(n_shares)))
-    others = [pool.submit(task, p) for p in range(1, n_shares)]
+        return list(map(task, range(n_parts)))
+    others = [pool.submit(task, p) for p in range(1, n_parts)]
     return [task(0), *(other.result() for other in others)]
 
 
@@ -114,7 +114,7 @@ def bin_examples(
     max_bins: int,
     *,
     pool: Executor | None = None,
-    n_shares: int = 1,
+    n_parts: int = 1,
     **settings: Any,
 ) -> BinnedData:
     """Bin ``X``, an array or a CSR matrix, whose rows ``positive`` are of class 1.
@@ -131,12 +131,12 @@ def bin_examples(
         rows = X.indptr, X.indices, stored, positive, sample_weights
         return BinnedData(cuts, *lay_out_stored(*rows, cuts, counts), **settings)
     if X.size < _THREADED_FROM:
-        pool, n_shares = None, 1
+        pool, n_parts = None, 1
     cuts = cut_dense(X, sample_weights, max_bins, map if pool is None else pool.map)
 
     def run(task: Callable[[int, int], None], size: int) -> None:
-        ends = [size * p // n_shares for p in range(n_shares + 1)]
-        run_shares(lambda p: task(ends[p], ends[p + 1]), pool, n_shares)
+        ends = [size * p // n_parts for p in range(n_parts + 1)]
+        run_parts(lambda p: task(ends[p], ends[p + 1]), pool, n_parts)
 
     order, split = np.argsort(positive, kind="stable"), int(np.count_nonzero(~positive))
     columns = bin_columns(X, order, cuts, run)
@@ -148,8 +148,8 @@ Layout = tuple[DenseBins | SparseBins, IntArray | None, int, IntArray, IntArray,
 """Bins, order, split, sample weights, implicit bins and counts of a `BinnedData`."""
 
 
-RunShares = Callable[[Callable[[int, int], None], int], None]
-"""It splits a number of rows or columns into shares and runs a task on each, from begin to end."""
+RunParts = Callable[[Callable[[int, int], None], int], None]
+"""It splits a number of rows or columns into parts and runs a task on each, from begin to end."""
 
 
 def _at_once(task: Callable[[int, int], None], size: int) -> None:
@@ -182,7 +182,7 @@ def index_cuts(cuts: Cuts) -> kernels.CutIndex:
     return index
 
 
-def bin_columns(X: Array, order: IntArray, cuts: Cuts, run: RunShares = _at_once) -> BitArray:
+def bin_columns(X: Array, order: IntArray, cuts: Cuts, run: RunParts = _at_once) -> BitArray:
     """Return the bin of every feature, one row of bytes for each, for the rows ``order``."""
     columns, X = np.empty(X.shape[::-1], dtype=np.uint8), as_read_only(X)
     index = index_cuts(cuts)
@@ -201,7 +201,7 @@ def lay_out_dense(
     split: int,
     weights: IntArray,
     cuts: Cuts,
-    run: RunShares = _at_once,
+    run: RunParts = _at_once,
 ) -> Layout:
     """Return the layout of rows whose bins are known, class 0 first: dense or sparse."""
     offsets = cuts.offsets

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeGuard
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 from scipy.sparse import csr_matrix, issparse
@@ -52,31 +52,128 @@ class DataWarning(UserWarning):
     """A column is likely not what it was given as: a quantity as a label, a name as a feature."""
 
 
-def check_examples(
-    booster: BaseEstimator, X: object, y: object, *, reset: bool
-) -> tuple[Matrix, Array, tuple[Categories | None, ...] | None]:
-    """Return the examples of a fit, categories as codes, and the categories if there are any.
+class CheckedExamples(NamedTuple):
+    """Examples of a fit: ``X`` has categories as codes, and ``categories`` are None if none are."""
 
-    `frames.code_columns` says what the codes are. The names and the number of columns are noted on
-    the booster with ``reset``, and else compared with those that it has.
+    X: Matrix
+    y: Array
+    categories: tuple[Categories | None, ...] | None
+
+
+class ExampleChecks:
+    """The checks of examples, by scikit-learn's rules and against the columns of an estimator.
+
+    scikit-learn notes the names and the number of the columns on the estimator: for a fit this is
+    an unfitted copy of the booster. They may be known beforehand: the ``names`` where arrays come
+    from files whose columns have names.
     """
-    X, y = unmask("X", X, missing=True), unmask("y", y)
-    check_labels(y)
-    setting, categorical = booster.categorical_features, None
-    by_type = isinstance(setting, str) and setting == "from_dtype"
-    check_kind(X, has_categories=not by_type and setting is not None)
-    if not (by_type and isinstance(X, np.ndarray)):  # an array has one type
-        categorical = find_categories(X, setting)
-        check_types(X, categorical)
-    if categorical is None and (isinstance(X, np.ndarray) or not has_dates(X)):
-        return *_validate(booster, X, y, reset=reset), None
-    _note_columns(booster, X, reset=reset)
-    if categorical is None:
-        return *check_X_y(_read_columns(booster, X), y, estimator=booster, **INPUT), None
-    codes, categories = code_columns(
-        X, (None,) * categorical.size, learn=categorical, by_type=by_type
-    )
-    return *check_X_y(codes, y, estimator=booster, **INPUT), categories
+
+    def __init__(
+        self,
+        estimator: BaseEstimator,
+        names: Sequence[str] | Array | None = None,
+        n_features: int | None = None,
+    ) -> None:
+        self._estimator = estimator
+        self._names = None if names is None else np.array(names, dtype=object)
+        if n_features is not None:
+            estimator.n_features_in_ = n_features
+
+    @property
+    def names(self) -> Array | None:
+        """The names of the columns, if they have any."""
+        if self._names is not None:
+            return self._names
+        return getattr(self._estimator, "feature_names_in_", None)
+
+    @property
+    def n_features(self) -> int:
+        """The number of columns."""
+        return int(self._estimator.n_features_in_)
+
+    def check_examples(self, X: object, y: object, *, first: bool = True) -> CheckedExamples:
+        """Return the examples of a fit, categories as codes.
+
+        `frames.code_columns` says what the codes are. The columns of the ``first`` examples are
+        noted, and those of others are compared with them.
+        """
+        X, y = unmask("X", X, missing=True), unmask("y", y)
+        check_labels(y)
+        setting, categorical = self._estimator.categorical_features, None
+        by_type = isinstance(setting, str) and setting == "from_dtype"
+        check_kind(X, has_categories=not by_type and setting is not None)
+        if not (by_type and isinstance(X, np.ndarray)):  # an array has one type
+            categorical = find_categories(X, setting)
+            check_types(X, categorical)
+        if self._names is not None and isinstance(X, np.ndarray):
+            vars(self._estimator).pop("feature_names_in_", None)  # an array has none
+        if categorical is None and (isinstance(X, np.ndarray) or not has_dates(X)):
+            rows, labels = self._validate(X, y, reset=first)
+            return CheckedExamples(rows, labels, None)
+        self._note_columns(X, reset=first)
+        codes, categories = X, None
+        if categorical is None:
+            codes = self._read_columns(X)
+        else:
+            unknown = (None,) * categorical.size
+            codes, categories = code_columns(X, unknown, learn=categorical, by_type=by_type)
+        rows, labels = check_X_y(codes, y, estimator=self._estimator, **INPUT)
+        return CheckedExamples(rows, labels, categories)
+
+    def check_rows(
+        self, X: object, categorical: Sequence[bool] | None, *, finite: bool = True
+    ) -> object:
+        """Return examples to predict: numbers, or what the codes of categories are found in.
+
+        ``categorical`` tells which columns hold categories, if any does. Without ``finite``, a
+        plain array is not searched for infinities.
+        """
+        if self._names is not None:
+            self._estimator.feature_names_in_ = self._names
+        if categorical is None and not finite and is_plain(X) and X.ndim == 2 and len(X):
+            named = hasattr(self._estimator, "feature_names_in_")
+            if not named and X.shape[1] == self._estimator.n_features_in_:
+                return X  # scikit-learn would find nothing, and takes longer than a prediction
+        X = unmask("X", X, missing=True)
+        check_kind(X, categorical is not None)
+        if categorical is not None:
+            self._note_columns(X, reset=False)
+            check_types(X, categorical)
+            return X
+        check_types(X, None)
+        if has_dates(X) or has_words(X):
+            self._note_columns(X, reset=False)
+            return check_array(self._read_columns(X), estimator=self._estimator, **INPUT)
+        return self._validate(X, "no_validation", reset=False, finite=finite)
+
+    def _note_columns(self, X: object, *, reset: bool) -> None:
+        """Note the names and the number of the columns with ``reset``, and else compare them."""
+        try:
+            validate_data(self._estimator, X, reset=reset, skip_check_array=True)
+        except (IndexError, KeyError) as error:  # scikit-learn looks at the first row of anything
+            raise ValueError(f"X must be rows and columns; got {shown(X)}") from error
+
+    def _read_columns(self, X: object) -> FloatArray:
+        """Return the columns of a data frame as numbers, dates as days."""
+        return code_columns(X, (None,) * self.n_features)[0]
+
+    def _validate(self, X: object, y: object, *, reset: bool, finite: bool = True) -> Any:
+        settings, estimator = INPUT, self._estimator
+        if issparse(X):
+            check_sparse(X)
+        elif isinstance(y, str) and is_plain(X):  # a prediction
+            known = not finite or _is_known_finite(X, estimator.n_jobs)
+            settings = {**INPUT, "ensure_all_finite": False if known else "allow-nan"}
+        try:
+            with float_errors("X and y", X):
+                return validate_data(estimator, X, y, reset=reset, **settings)
+        except ValueError as error:
+            if "must be numbers; got" in str(error) and isinstance(X, np.ndarray):
+                raise ValueError(
+                    f"{error}; categorical_features=[...] names the columns of categories of an "
+                    "array"
+                ) from error
+            raise
 
 
 def check_kind(X: object, has_categories: bool) -> None:
@@ -202,63 +299,6 @@ def warn_of_identifiers(
             DataWarning,
             stacklevel=3,
         )
-
-
-def check_rows(
-    booster: BaseEstimator, X: object, categorical: Sequence[bool] | None, *, finite: bool = True
-) -> object:
-    """Return examples to predict: numbers, or what the codes of categories are found in.
-
-    ``categorical`` tells which columns hold categories, if any does. Without ``finite``, a plain
-    array is not searched for infinities.
-    """
-    if categorical is None and not finite and is_plain(X) and X.ndim == 2 and len(X):
-        named = hasattr(booster, "feature_names_in_")
-        if not named and X.shape[1] == booster.n_features_in_:
-            return X  # scikit-learn would find nothing, and takes longer than a prediction
-    X = unmask("X", X, missing=True)
-    check_kind(X, categorical is not None)
-    if categorical is not None:
-        _note_columns(booster, X, reset=False)
-        check_types(X, categorical)
-        return X
-    check_types(X, None)
-    if has_dates(X) or has_words(X):
-        _note_columns(booster, X, reset=False)
-        return check_array(_read_columns(booster, X), estimator=booster, **INPUT)
-    return _validate(booster, X, "no_validation", reset=False, finite=finite)
-
-
-def _note_columns(booster: BaseEstimator, X: object, *, reset: bool) -> None:
-    """Note the names and the number of the columns with ``reset``, and else compare them."""
-    try:
-        validate_data(booster, X, reset=reset, skip_check_array=True)
-    except (IndexError, KeyError) as error:  # scikit-learn looks at the first row of anything
-        raise ValueError(f"X must be rows and columns; got {shown(X)}") from error
-
-
-def _read_columns(booster: BaseEstimator, X: object) -> FloatArray:
-    """Return the columns of a data frame as numbers, dates as days."""
-    return code_columns(X, (None,) * booster.n_features_in_)[0]
-
-
-def _validate(
-    booster: BaseEstimator, X: object, y: object, *, reset: bool, finite: bool = True
-) -> Any:
-    settings = INPUT
-    if issparse(X):
-        check_sparse(X)
-    elif isinstance(y, str) and is_plain(X) and (not finite or _is_known_finite(X, booster.n_jobs)):
-        settings = {**INPUT, "ensure_all_finite": False}
-    try:
-        with float_errors("X and y", X):
-            return validate_data(booster, X, y, reset=reset, **settings)
-    except ValueError as error:
-        if "must be numbers; got" in str(error) and isinstance(X, np.ndarray):
-            raise ValueError(
-                f"{error}; categorical_features=[...] names the columns of categories of an array"
-            ) from error
-        raise
 
 
 def _is_known_finite(X: Array, n_jobs: int | None) -> bool:

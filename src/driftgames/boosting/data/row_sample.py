@@ -1,7 +1,7 @@
 """Rows by their contents: hashes, samples and folds, the same for any order, layout and split.
 
 Folds order the rows by pseudo-random keys. The key of a row is its hash, and each further copy of
-the row has another one. So the copies are dealt as chance would deal them: a held-out row is as
+the row has another one. So the copies are spread over folds as by chance: a held-out row is as
 likely to have copies among the training rows as a new row is.
 """
 
@@ -191,19 +191,19 @@ def draw_keys(hashes: Array, y: Array, weights: Array | None = None) -> Array:
         return hashes
     at = np.arange(y.size)
     copies = at - np.maximum.accumulate(np.where(first, at, 0))
-    # a multiple of 2**32: small numbers are those of other deals
+    # a multiple of 2**32: small numbers are those of repeats
     mixed = mix_hashes(ordered, copies.astype(np.uint64) << np.uint64(32))
     keys = np.empty_like(hashes)
     keys[order] = np.where(first, ordered, mixed)
     return keys
 
 
-def deal_ranks(hashes: Array, y: Array, weights: Array | None = None) -> IntArray:
+def rank_rows(hashes: Array, y: Array, weights: Array | None = None) -> IntArray:
     """Return a number for each row from which folds are made.
 
     The rows of each class are numbered in the order of their keys, one class behind the other.
 
-    >>> deal_ranks(np.array([7, 5, 6, 1], np.uint64), np.array([0, 0, 0, 1]))
+    >>> rank_rows(np.array([7, 5, 6, 1], np.uint64), np.array([0, 0, 0, 1]))
     array([2, 0, 1, 3])
     """
     ranks = np.empty(y.size, dtype=np.int64)

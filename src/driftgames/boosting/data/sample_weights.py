@@ -95,8 +95,13 @@ def _near_one(sample_weight: FloatArray, largest: float) -> FloatArray:
     return np.asarray(np.ldexp(sample_weight, -math.frexp(largest)[1]))
 
 
-def check_weights(sample_weight: Any, X: Matrix, y: Array, classes: Array) -> FloatArray | None:
-    """Return sample weights as floats, checked: each class has an example of positive weight."""
+def check_weights(
+    sample_weight: Any, X: Matrix, y: Array, classes: Array | None
+) -> FloatArray | None:
+    """Return sample weights as floats, checked: two classes have examples of positive weight.
+
+    Without ``classes`` the outcomes are numbers.
+    """
     if sample_weight is None:
         return None
     if not is_real(sample_weight):  # scikit-learn reads one number as that of every row
@@ -107,7 +112,7 @@ def check_weights(sample_weight: Any, X: Matrix, y: Array, classes: Array) -> Fl
     if not weights.any():
         raise ValueError("sample_weight must not be zero for every example")
     present = np.unique(y[weights > 0])
-    if present.size < 2:
+    if classes is not None and present.size < 2:
         raise ValueError(
             "sample_weight must not be zero for all of one class; "
             f"only class {shown(present[0])} of {classes.tolist()} has any"

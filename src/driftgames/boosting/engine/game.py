@@ -2,9 +2,9 @@ r"""Games of boosting: the examples are chips, and each round adds a hypothesis 
 
 With one vote per round an example that has erred ``k`` times in ``t - 1`` rounds stands at
 :math:`s = (t-1)/2 - k - \sum_\tau \gamma_\tau`, in whichever rounds it erred. So a round weighs
-numbers of mistakes instead of examples, and a `MistakeRule` says what each of them weighs.
-`vote_game` has the game in which votes differ in weight, and `remote_game` that of examples on
-other machines.
+numbers of mistakes instead of examples, and a `MistakeRule` says what each of them weighs. Votes
+that differ in weight are those of AdaBoost, in a `VoteGame`. `remote_game` has the game of examples
+on other machines.
 
 Weights are rounded to integers, so that sums of them are exact, and so is every comparison between
 hypotheses: neither the order of the examples nor the number of threads changes a bit.
@@ -12,6 +12,7 @@ hypotheses: neither the order of the examples nor the number of threads changes 
 
 from __future__ import annotations
 
+import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -20,16 +21,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from driftgames._kernels.elementary import exp_all, log_all
 from driftgames.boosting.data.binned_data import BinnedData
 from driftgames.boosting.engine.binned_trees import BinnedTree, to_stumps, to_trees
-from driftgames.boosting.engine.mistake_engine import MistakeEngine
-from driftgames.boosting.engine.positions import Rule
+from driftgames.boosting.engine.mistake_engine import MistakeEngine, TreeGrower
+from driftgames.boosting.engine.positions import SUM_BITS, Rule
 from driftgames.boosting.engine.shape import TreeShape
 from driftgames.boosting.model.stumps import Stumps
 from driftgames.boosting.model.trees import Trees
 from driftgames.certificates.margins import Margins
 from driftgames.core.threads import stop_if_given_up
-from driftgames.core.typing import FloatArray, IntArray
+from driftgames.core.typing import BoolArray, FloatArray, IntArray
 
 _SECONDS = 0.05  # how long a compiled call plays rounds
 
@@ -50,15 +52,17 @@ class Game(ABC):
     n_rounds: int = 0
     finished: bool = False
     """Whether another round would change nothing."""
-    masses: list[int]
-    """The mass of each class."""
+    default_vote: FloatArray
+    """The vote where no hypothesis votes."""
     _rounds_of_call: int = 16
 
-    def play_until(self, n_rounds: int, tell: Callable[[int], None] = lambda steps: None) -> bool:
+    def play_until(
+        self, n_rounds: int, on_progress: Callable[[int], None] = lambda steps: None
+    ) -> bool:
         """Play until there are ``n_rounds`` rounds; return False if they end before.
 
         It plays in calls of some hundredths of a second, so that an interruption is heard between
-        them. ``tell`` hears how many rounds each of them has played.
+        them. ``on_progress`` hears how many rounds each of them has played.
         """
         while self.n_rounds < n_rounds and not self.finished:
             stop_if_given_up()
@@ -70,7 +74,7 @@ class Game(ABC):
                 self._rounds_of_call = max(wanted // 2, 1)
             elif wanted == self._rounds_of_call:
                 self._rounds_of_call *= 2
-            tell(self.n_rounds - before)
+            on_progress(self.n_rounds - before)
             if self.n_rounds < before + wanted:
                 return False
         return self.n_rounds >= n_rounds
@@ -138,13 +142,14 @@ class TreeLearner:
         labels: IntArray | None,
         n_classes: int,
         n_threads: int = 1,
+        gaps: IntArray | None = None,
     ) -> TreeLearner:
         """Return the learner of examples whose classes have these numbers, in their own order."""
-        if n_classes == 2 or labels is None:
+        if (n_classes == 2 and gaps is None) or labels is None:
             labels = None
         elif data.order is not None:
             labels = labels[data.order]
-        return cls(data, shape, data.sample_weights, labels, n_classes, n_threads)
+        return cls(data, shape, data.sample_weights, labels, n_classes, n_threads, gaps)
 
     @property
     def mass(self) -> int:
@@ -158,6 +163,19 @@ class TreeLearner:
             halves = np.split(self.sample_weights, [self.data.split])
             return [int(half.sum()) for half in halves]
         return [int(self.sample_weights[self.labels == k].sum()) for k in range(self.n_classes)]
+
+    @property
+    def judged_mass(self) -> int:
+        """The sample weight of all that a vote may get wrong: the examples, or all their pairs."""
+        return self.mass * (1 if self.gaps is None else int(self.gaps.sum()))
+
+    @property
+    def default_vote(self) -> FloatArray:
+        """The vote where no hypothesis votes; that for a threshold tells how much lies above it."""
+        if self.gaps is None or self.labels is None:
+            return vote_by_mass(self.masses)
+        above = [int(self.sample_weights[self.labels > k].sum()) for k in range(self.n_classes)]
+        return 2 * np.array(above) / self.mass - 1
 
     @property
     def engine_settings(self) -> dict[str, Any]:
@@ -180,6 +198,17 @@ def trees_to_values(
     """Return the hypotheses of rounds: `Stumps` of two classes, or `Trees`."""
     trees = [each.tree for each in rounds]
     return to_stumps(trees, cuts) if shape.is_stump and n_classes == 2 else to_trees(trees, cuts)
+
+
+def vote_by_mass(masses: Sequence[int]) -> FloatArray:
+    """Return the vote where no hypothesis votes, from the mass of each class.
+
+    For two classes it is the share of class 1 less that of class 0, for more twice the share of
+    each class less 1.
+    """
+    if len(masses) == 2:
+        return np.array([(masses[1] - masses[0]) / sum(masses)])
+    return np.array([2 * each / sum(masses) - 1 for each in masses])
 
 
 class GameRule(ABC):
@@ -254,7 +283,7 @@ class MistakeGame(CountedGame, LocalGame):
 
     def __init__(self, rule: MistakeRule, learner: TreeLearner, n_rounds: int) -> None:
         super().__init__(rule)
-        self.masses = learner.masses
+        self.default_vote = learner.default_vote
         self._learner = learner
         self._engine = MistakeEngine(
             learner.data,
@@ -281,7 +310,7 @@ class MistakeGame(CountedGame, LocalGame):
 
     def rounds(self, begin: int, end: int) -> list[Round]:
         """Return the rounds from ``begin`` to ``end``."""
-        total, n_examples = self._total, self._learner.mass
+        total, n_examples = self._total, self._learner.judged_mass
         return [
             Round(tree, edge, 1.0, zeros / total, wrong / n_examples)
             for tree, edge, zeros, wrong in self._engine.rounds(begin, end)
@@ -316,3 +345,137 @@ class MistakeGame(CountedGame, LocalGame):
     def rest(self) -> None:
         """Free what only the growth of a tree needs, until the next round."""
         self._engine.rest()
+
+
+_VOTE_UNIT = 2.0**-32  # votes that are multiples of it add up exactly, in any order
+
+
+@dataclass(frozen=True)
+class ExponentialRule(GameRule):
+    """The weights of AdaBoost; see `VoteGame`."""
+
+    def begin(self, learner: TreeLearner, n_rounds: int) -> VoteGame:
+        """Return the game before the first round."""
+        return VoteGame(learner)
+
+
+class VoteGame(LocalGame):
+    r"""Examples that weigh :math:`e^{-F_i}`, where each vote adds to or takes from ``F_i``.
+
+    .. math:: F_i = \sum_t \alpha_t y_i h_t(x_i), \qquad
+              \alpha_t = \tfrac12 \ln \frac{1/2 + \gamma_t}{1/2 - \gamma_t}
+
+    This is discrete AdaBoost, the booster that the exponential potential gives. With several
+    classes the chips are pairs of an example and a label. [LS14, Sec. 4]
+
+    Notes
+    -----
+    In fixed point every example weighs at least one unit, the last bit of their sum. An edge is
+    rounded down to a multiple of ``2**-54``. So an edge of 1/2 means a hypothesis without a
+    mistake, whose :math:`\alpha` would be infinite: it gets one vote more than all before it
+    together, and ends the fit. The largest other :math:`\alpha` is ``atanh(1 - 2**-53)``, about
+    18.7.
+
+    Each :math:`\alpha_t` is rounded to a multiple of ``2**-32``: votes then add up exactly in
+    any order. An edge whose vote rounds to zero counts as no edge.
+    """
+
+    def __init__(self, learner: TreeLearner) -> None:
+        self._learner = learner
+        self.default_vote = learner.default_vote
+        self._grower = TreeGrower(
+            learner.data, learner.shape, learner.sample_weights, **learner.engine_settings
+        )
+        self._positive, self._prior = _chips(learner)
+        exact = learner.data.integer_weights
+        # an integer weight is a number of copies, and any other a factor of the example's weight
+        self._copies = self._prior if exact else np.minimum(self._prior, 1)
+        self._factors = (self._copies > 0 if exact else self._prior).astype(np.float64)
+        self._sign = np.where(self._positive, 1.0, -1.0)
+        self._votes = np.zeros(self._prior.size)
+        self._all_votes = 0.0
+        self._played: list[Round] = []
+
+    def advance(self, n_rounds: int) -> None:
+        """Play rounds of the best hypotheses for the exponential weights."""
+        until = self.n_rounds + n_rounds
+        while self.n_rounds < until and not self.finished:
+            value, norm, tree = self._grower.grow(self._weigh())
+            edge = math.ldexp((value << 53) // norm, -54)
+            if edge <= 0 or _vote_weight(edge) <= 0:
+                break
+            self._move(tree, edge)
+
+    def rounds(self, begin: int, end: int) -> list[Round]:
+        """Return the rounds from ``begin`` to ``end``."""
+        return self._played[begin:end]
+
+    def to_values(self, rounds: Sequence[Round]) -> Stumps | Trees:
+        """Return the hypotheses of rounds on feature values."""
+        return self._learner.to_values(rounds)
+
+    def votes(self) -> FloatArray:
+        """Return the normalised votes on all rows, with a column for each of several classes."""
+        return self._by_row() / self._all_votes
+
+    def rest(self) -> None:
+        """Free what only the growth of a tree needs, until the next round."""
+        self._grower.rest()
+
+    def margins(self) -> Margins:
+        """Return the margins, rounded up to hundredths: the certificate needs no more."""
+        counts = self._copies > 0
+        margins = (self._sign * self._votes)[counts] / self._all_votes
+        return Margins.on_grid(margins, self._prior[counts])
+
+    def _weigh(self) -> IntArray:
+        """Return the weights of all chips in units: at least 1, with a sum of `SUM_BITS` bits."""
+        totals, counts = self._sign * self._votes, self._copies > 0
+        lowest = float(totals.min(where=counts, initial=np.inf))
+        # totals of examples that are held out may be lower
+        each = self._factors * exp_all(np.minimum(lowest - totals, 0.0))
+        each /= float(each.max())
+        unit = 2.0 ** (int(self._copies.sum()).bit_length() - SUM_BITS)
+        # a first sum, of integers so that no order matters, tells how many bits are free
+        total = int((self._copies * (each / unit).astype(np.int64)).sum())
+        unit *= 2.0 ** (total.bit_length() - SUM_BITS)
+        return np.asarray(self._copies * np.maximum(np.rint(each / unit), 1.0).astype(np.int64))
+
+    def _move(self, tree: BinnedTree, edge: float) -> None:
+        """Add the votes of a hypothesis."""
+        self.finished = edge == 0.5
+        alpha = self._all_votes + 1.0 if self.finished else _vote_weight(edge)
+        self._grower.follow(tree)
+        self._votes += alpha * (2.0 * self._grower.leaf_votes() - 1.0)
+        self._all_votes += alpha
+        self.n_rounds += 1
+        self._played.append(Round(tree, edge, alpha, 0.0, self._count_wrong() / self._learner.mass))
+
+    def _count_wrong(self) -> int:
+        """Return the mass of examples that the vote gets wrong; a tie is for the first class."""
+        learner, votes = self._learner, self._by_row()
+        if learner.labels is None:
+            wrong = (votes > 0) != self._positive
+        else:
+            wrong = votes.argmax(axis=1) != learner.labels
+        return int(learner.sample_weights[wrong].sum())
+
+    def _by_row(self) -> FloatArray:
+        n_classes = self._learner.n_classes
+        return self._votes if n_classes == 2 else self._votes.reshape(-1, n_classes)
+
+
+def _chips(learner: TreeLearner) -> tuple[BoolArray, IntArray]:
+    """Return which rows, or pairs, have the label +1, and their sample weights."""
+    if learner.labels is None:
+        return np.arange(learner.data.n_rows) >= learner.data.split, learner.sample_weights
+    own = (learner.labels[:, None] == np.arange(learner.n_classes)).reshape(-1)
+    copies = np.where(own, learner.n_classes - 1, 1)
+    return own, np.asarray(copies * np.repeat(learner.sample_weights, learner.n_classes))
+
+
+def _vote_weight(edge: float) -> float:
+    if edge >= 0.5:
+        return math.inf
+    alpha = 0.5 * float(log_all(np.array([(0.5 + edge) / (0.5 - edge)]))[0])
+    return round(alpha / _VOTE_UNIT) * _VOTE_UNIT

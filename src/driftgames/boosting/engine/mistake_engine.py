@@ -239,7 +239,12 @@ class MistakeEngine(Engine):
             and int(sample_weights.sum()) < 2**31
         )
         start = n_rounds + 1 if tallied else 0
-        sizes: dict[str, Any] = {"n_classes": n_classes, "n_threads": n_threads, "start": start, "gaps": gaps}
+        sizes: dict[str, Any] = {
+            "n_classes": n_classes,
+            "n_threads": n_threads,
+            "start": start,
+            "gaps": gaps,
+        }
         super().__init__(data, shape, sample_weights, **sizes, **settings)
         classes = sample_weights[: data.split], sample_weights[data.split :]
         masses = [int(each.sum()) for each in classes]
@@ -440,8 +445,8 @@ def as_rows(data: BinnedData, labels: IntArray | None, gaps: IntArray | None = N
     """Return binned rows as the loops see them."""
     bins = data.bins
     split = data.split if labels is None else data.n_rows
-    pairs = (_NONE if each is None else each for each in (labels, gaps))
-    shared = split, *pairs, data.feature_bins, data.counts
+    positions, masses = (_NONE if each is None else each for each in (labels, gaps))
+    shared = split, positions, masses, data.feature_bins, data.counts
     if isinstance(bins, DenseBins):
         lists = _NONE, _NONE, np.empty(0, dtype=np.uint32), np.empty(0, dtype=np.uint8)
         return BinnedRows(*shared, bins.codes.reshape(-1), *lists)

@@ -39,7 +39,7 @@ def make_scorecard(model: FittedModel) -> Table:
         rows = _rows(shapes[0].values(), total, whole)
         return Table("Scorecard", columns, tuple(rows), (words,), "scorecard")
     lines: list[Row] = []
-    for label, of_class, base in zip(labels, shapes, model.tables.bases, strict=True):
+    for label, of_class, base in zip(labels, shapes, model.bases, strict=True):
         first: Row = (BASE, "", None, None, _points(base, whole))
         lines += [(label, *row) for row in [first, *_rows(of_class.values(), total, whole)]]
     words = (

@@ -9,8 +9,7 @@ and its hash are kept.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import reduce
 from itertools import chain
@@ -23,7 +22,7 @@ import scipy.sparse as sp
 from driftgames.boosting.data.batch_readers import OTHER_ROWS, Batch, BatchReader, Fingerprint
 from driftgames.boosting.data.binned_data import BinnedData, begin_assembly, join
 from driftgames.boosting.data.bins import Array
-from driftgames.boosting.data.checks import find_classes, warn_of_identifiers
+from driftgames.boosting.data.checks import ExampleChecks, find_classes, warn_of_identifiers
 from driftgames.boosting.data.cuts import CutSummary
 from driftgames.boosting.data.frames import UNKNOWN, Categories, FoundCategories, recode
 from driftgames.boosting.data.row_sample import hash_rows
@@ -33,41 +32,41 @@ from driftgames.boosting.data.sample_weights import (
     weigh_classes,
     weigh_examples,
 )
-from driftgames.boosting.engine.shape import TreeShape
 from driftgames.boosting.fit.folds import RowKeys
 from driftgames.boosting.fit.job import Columns, Job, Plan
-from driftgames.boosting.fit.memory import CodedCategories, open_local
-from driftgames.boosting.fit.source import LocalRows, Opened, Source, Threads, Unseen
+from driftgames.boosting.fit.source import (
+    CodedCategories,
+    LocalRows,
+    Source,
+    Threads,
+    Unseen,
+)
 from driftgames.boosting.model.categories import CategoryCounts, CategoryEncoder
 from driftgames.boosting.model.fitted_model import FittedModel
 from driftgames.core.checks import float_errors
 from driftgames.core.progress import progress
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
 
-CheckBatch = Callable[[Any, Any, bool], tuple[Any, Array, CodedCategories]]
-"""``check(X, y, first)`` returns the examples of a batch as `fit` uses them, and categories."""
-
 
 class BatchSource(Source):
-    """Examples in batches. ``columns_of(classes)`` is asked once the first batch was checked."""
+    """Examples in batches."""
 
-    no_means = "batches with categories have none that share bins"
-
-    def __init__(self, passes: BatchPasses, columns_of: Callable[[Array], Columns]) -> None:
-        self._passes, self._columns_of = passes, columns_of
+    def __init__(self, passes: BatchPasses) -> None:
+        self._passes = passes
         self._encoder: CategoryEncoder | None = None
         self._unseen: list[tuple[Any, Array, IntArray]] = []
         passes.begin()
         # folds of batches share bins, and a fold must not see categories ranked by all labels
-        alike = passes.categories is None
-        self.races = self.makes_means = self.folds_share_bins = alike
+        self.races = self.folds_share_bins = passes.categories is None
+        if not self.races:
+            self.no_means = "batches with categories have none that share bins"
 
     @property
     def columns(self) -> Columns:  # type: ignore[override]  # a pass finds the classes
         """What is known of the columns and labels."""
         if not self._passes.classes.size:
             self._passes.count()
-        return self._columns_of(self._passes.classes)
+        return Columns.of(self._passes.classes, self._passes.checks)
 
     def count(self) -> int:
         """Return the number of examples of positive weight."""
@@ -120,7 +119,7 @@ class BatchSource(Source):
 
     def select(self, taken: BoolArray) -> BatchSource:
         """Return some of the examples, in batches of what is left."""
-        given, categories = self._passes.keys().sample_weight, self._passes.categories
+        given = self._passes.keys().sample_weight
 
         def read() -> Iterator[Batch]:
             for rows in self._passes.read("calibrating"):
@@ -131,13 +130,14 @@ class BatchSource(Source):
 
         passes = BatchPasses(
             BatchReader(read, read),
-            lambda X, y, first: (X, y, categories),
+            self._passes.checks,
             self._passes.class_weight,
             keeps_keys=False,
             show=False,
-            categories=categories,
+            categories=self._passes.categories,
+            is_checked=True,
         )
-        return BatchSource(passes, self._columns_of)
+        return BatchSource(passes)
 
     def votes(self, model: FittedModel, taken: BoolArray, n_threads: int) -> FloatArray:
         """Return the votes of a model on some of the examples."""
@@ -191,21 +191,9 @@ class BatchRows(LocalRows):
     labels: IntArray | None
 
     @property
-    def n_rows(self) -> int:  # type: ignore[override]
+    def n_rows(self) -> int:
         """The number of examples."""
         return self.binned.n_rows
-
-    @property
-    def n_columns(self) -> int:  # type: ignore[override]
-        """The number of columns."""
-        return int(self.binned.implicit.size)
-
-    @property
-    def masses(self) -> IntArray:  # type: ignore[override]
-        """Their sample weights, in their order."""
-        order, masses = self.binned.order, np.empty_like(self.binned.sample_weights)
-        masses[slice(None) if order is None else order] = self.binned.sample_weights
-        return masses
 
     def coded(
         self, held_out: BoolArray | None, *, ranked: bool
@@ -216,12 +204,6 @@ class BatchRows(LocalRows):
     def take(self, rows: IntArray) -> BatchRows:
         """Return some of the examples."""
         return BatchRows(self.columns, self.binned.take(rows), None, None)
-
-    def open(
-        self, job: Job, shape: TreeShape, n_rounds: int, threads: Threads
-    ) -> AbstractContextManager[Opened]:
-        """Begin a game of these examples."""
-        return open_local(self, self.columns, job, shape, n_rounds, threads)
 
 
 class _BatchExamples(NamedTuple):
@@ -243,16 +225,17 @@ class BatchPasses:
     """Reads a source as often as needed.
 
     ``keeps_keys`` tells whether `keys` will be asked for, and ``show`` whether there are progress
-    bars. The ``categories`` may be known beforehand.
+    bars. What ``is_checked`` has codes among ``categories`` already.
     """
 
     source: BatchReader
-    check: CheckBatch
+    checks: ExampleChecks
     class_weight: Any
     keeps_keys: bool
     show: bool
     classes: Array = field(default_factory=lambda: np.empty(0))
     categories: CodedCategories = None
+    is_checked: bool = False
     weights: SampleWeights | None = None  # of all examples; zero where they do not count
     sample_weight: FloatArray | None = None  # what the user says that they weigh
     held_out: BoolArray | None = None  # of the examples that count, those not trained on
@@ -405,10 +388,12 @@ class BatchPasses:
     def _checked(self, k: int, batch: Batch, *, reset: bool = False) -> tuple[Any, Array, Any]:
         if np.ndim(batch.X) == 2 and batch.X.shape[0] == 0:
             raise ValueError(f"batch {k} must not be empty; it has no rows")
-        try:
-            X, y, categories = self.check(batch.X, batch.y, reset)
-        except ValueError as error:
-            raise ValueError(f"batch {k}: {error}") from error
+        X, y, categories = batch.X, batch.y, self.categories
+        if not self.is_checked:
+            try:
+                X, y, categories = self.checks.check_examples(X, y, first=reset)
+            except ValueError as error:
+                raise ValueError(f"batch {k}: {error}") from error
         if not sp.issparse(X):
             return np.require(X, requirements=["C", "W"]), y, categories
         X.sum_duplicates()

@@ -10,22 +10,20 @@ from functools import partial
 
 import numpy as np
 
-from driftgames.boosting.engine.game import Round, TreeLearner
+from driftgames.boosting.engine.game import Round
 from driftgames.boosting.engine.shape import TreeShape
-from driftgames.boosting.fit.choosing import SizeRace, choose_size, sample_rows
-from driftgames.boosting.fit.folds import Fold, FoldKeys, deal_folds, play_folds
+from driftgames.boosting.fit.choosing import choose_size, sample_rows
+from driftgames.boosting.fit.folds import FoldFit, Folds, make_folds, play_folds
 from driftgames.boosting.fit.job import Job, Plan, Stopping
-from driftgames.boosting.fit.mean import average
+from driftgames.boosting.fit.mean import average, mean_of
+from driftgames.boosting.fit.race import Race
 from driftgames.boosting.fit.source import LocalRows, Opened, Rows, Source, Threads
 from driftgames.boosting.fit.watch import NO_WATCH, Follower, Watch
-from driftgames.boosting.model.calibration import Calibration
 from driftgames.boosting.model.choice import Choice
 from driftgames.boosting.model.training_record import (
     COLUMNS,
     Fitted,
-    HeldOut,
     TrainingRecord,
-    vote_by_mass,
 )
 from driftgames.boosting.model.trees import Trees
 from driftgames.core.progress import progress
@@ -54,15 +52,17 @@ def fit_booster(job: Job, source: Source, watch: Watch = NO_WATCH) -> Fitted:
         threads = Threads(pool, n_threads)
         rows = source.rows(job, plan, held_out, threads)
         race = _race(job, plan, source, rows, held_out, threads) if plan.races else None
-        if race is not None and plan.averages and (mean := race.mean()) is not None:
+        if race is not None and plan.averages and (mean := mean_of(race)) is not None:
             empty = source.columns.empty_model(mean.encoder)
-            fitted = average(mean, empty, race.dealt, rows.masses, job.settings, race.choice)
+            fitted = average(mean, empty, source.masses(), job.settings, race.choice)
             return fitted.calibrated(mean.calibration if job.calibrate else None, race.held_out)
         shape, n_rounds, choice = job.shape, plan.n_rounds or USUAL_ROUNDS, None
         if race is not None:
-            shape, choice = race.shape, race.choice
+            choice = race.choice
             n_rounds = plan.n_rounds or choice.n_estimators
-        shape = shape.fitted_to(source.columns.classes.size, rows.n_rows)
+            if shape.is_open:
+                shape = replace(shape, max_leaves=choice.max_leaves)
+        shape = shape.fitted_to(source.columns.n_leaf_classes, rows.n_rows)
         votes = _FoldVotes(job, plan, source, rows, shape, race, threads)
         with rows.open(job, shape, n_rounds, votes.begin(n_rounds)) as opened:
             follower = None
@@ -98,8 +98,8 @@ def make_plan(job: Job, source: Source, watch: Watch) -> Plan:
 def _averages(job: Job, source: Source, *, chooses: bool, one_booster: bool) -> bool:
     """Decide whether the model is the mean of fold boosters; refuse a mean that cannot be made."""
     if job.ensemble is None:
-        return chooses and source.makes_means and not one_booster
-    if job.ensemble and not source.makes_means:
+        return chooses and not source.no_means and not one_booster
+    if job.ensemble and source.no_means:
         raise ValueError(f"ensemble=True needs folds, and {source.no_means}; got ensemble=True")
     if job.ensemble and one_booster:
         raise ValueError(
@@ -136,7 +136,7 @@ def _race(
     rows: Rows,
     held_out: BoolArray | None,
     threads: Threads,
-) -> SizeRace | None:
+) -> Race | None:
     """Let sizes race on folds; None where a class has one example, so that none is held out."""
     keys = source.keys()
     if held_out is not None:
@@ -147,9 +147,8 @@ def _race(
     assert isinstance(rows, LocalRows)
     stages = None if plan.is_watched else plan.n_rounds
     bar = progress("choosing a size", None) if job.verbose else nullcontext(lambda steps: None)
-    with bar as tell:
-        n_classes = source.columns.classes.size
-        race = choose_size(job, rows, keys, n_classes, stages, threads, tell)
+    with bar as on_progress:
+        race = choose_size(job, rows, keys, stages, threads, on_progress)
     if race is not None and source.race_on_sample:
         return replace(race, on_sample=True)
     return race
@@ -169,7 +168,7 @@ class _FoldVotes:
         source: Source,
         rows: Rows,
         shape: TreeShape,
-        race: SizeRace | None,
+        race: Race | None,
         threads: Threads,
     ) -> None:
         self._job, self._plan, self._source, self._rows = job, plan, source, rows
@@ -177,14 +176,14 @@ class _FoldVotes:
         self._race = None if plan.is_watched else race
         self._waiting: list[Callable[[], FloatArray]] = []
         self._n_rounds = 0
-        self._dealt: FoldKeys | None = None
+        self._folds: Folds | None = None
         if job.calibrate and plan.folds_share_bins and self._race is None:
-            self._dealt = deal_folds(source.keys())
+            self._folds = make_folds(source.keys())
 
     def begin(self, n_rounds: int) -> Threads:
         """Begin to play folds beside the fit, if planned; return the threads left for it."""
-        if self._dealt is not None and not self._plan.is_watched:
-            self._play(self._dealt, n_rounds)
+        if self._folds is not None and not self._plan.is_watched:
+            self._play(self._folds, n_rounds)
         return Threads(self._threads.pool, 1) if self._waiting else self._threads
 
     def calibrate(self, fitted: Fitted) -> Fitted:
@@ -194,47 +193,54 @@ class _FoldVotes:
             return fitted.calibrated(race.calibration if wanted else None, race.held_out)
         if not wanted:
             return fitted
-        if self._dealt is not None and self._dealt.folds and n_rounds:
+        if self._folds is not None and self._folds.numbers and n_rounds:
             if n_rounds != self._n_rounds:  # the fit ended before its last round, or was watched
-                self._play(self._dealt, n_rounds)
-            return fitted.calibrated(*self._dealt.judge([wait() for wait in self._waiting]))
-        return fitted.calibrated(*self._refit(fitted))
+                self._play(self._folds, n_rounds)
+            return _calibrate(fitted, self._folds, [wait() for wait in self._waiting])
+        return self._refit(fitted)
 
-    def _play(self, dealt: FoldKeys, n_rounds: int) -> None:
+    def _play(self, folds: Folds, n_rounds: int) -> None:
         """Begin to play folds on the bins of the fit, in other threads if there are any."""
         rows, shape, rule = self._rows, self._shape, self._job.rule
         assert isinstance(rows, LocalRows)
-        n_classes = self._source.columns.classes.size
         _, binned = rows.coded(None, ranked=not shape.is_stump)
-        learner = TreeLearner.of(binned, shape, rows.labels, n_classes)
+        learner = rows.columns.learner(binned, shape, rows.labels)
 
-        def make(held_out: BoolArray) -> Fold:
-            return Fold(learner, held_out, rule, n_rounds)
+        def make(held_out: BoolArray) -> FoldFit:
+            return FoldFit(learner, held_out, rule, n_rounds)
 
         self._n_rounds = n_rounds
-        self._waiting = play_folds(make, dealt, n_rounds, self._threads.pool)
+        self._waiting = play_folds(make, folds, n_rounds, self._threads.pool)
 
-    def _refit(self, fitted: Fitted) -> tuple[Calibration, HeldOut | None]:
-        """Return the sigmoid and the errors of folds that are fits of their own.
+    def _refit(self, fitted: Fitted) -> Fitted:
+        """Calibrate by folds that are fits of their own.
 
         Where a class has one example only, none of it can be held out: the votes on the training
         examples and the prior of the sigmoid have to do.
         """
         job, source, n_threads = self._job, self._source, self._threads.n_threads
-        dealt, model = deal_folds(source.keys()), fitted.model
-        if not dealt.folds or model.n_rounds == 0:
-            everything = np.ones(dealt.labels.size, dtype=bool)
-            return dealt.calibrate(source.votes(model, everything, n_threads), everything), None
+        folds, model = make_folds(source.keys()), fitted.model
+        if not folds.numbers or model.n_rounds == 0:
+            everything = np.ones(folds.fold_of.size, dtype=bool)
+            seen = source.votes(model, everything, n_threads)
+            return fitted.calibrated(folds.outcomes.calibrate(seen), None)
         votes = []
-        for fold in dealt.folds:
-            held_out = dealt.part == fold
+        for fold in folds.numbers:
+            held_out = folds.fold_of == fold
             n_examples = int(np.count_nonzero(~held_out))
             fold_job = job.for_fold(model.n_rounds, self._shape, n_examples)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # the fit itself has said it
                 one = fit_booster(fold_job, source.select(~held_out))
             votes.append(source.votes(one.model, held_out, n_threads))
-        return dealt.judge(votes)
+        return _calibrate(fitted, folds, votes)
+
+
+def _calibrate(fitted: Fitted, folds: Folds, votes_of_folds: list[FloatArray]) -> Fitted:
+    """Return a booster with the sigmoid of the votes of folds, and what they got wrong."""
+    votes = folds.join(votes_of_folds)
+    calibration = folds.held_out.calibrate(votes)
+    return fitted.calibrated(calibration, folds.count(votes, calibration))
 
 
 def boost(
@@ -242,7 +248,7 @@ def boost(
 ) -> Fitted:
     """Weigh the examples, choose a hypothesis, move them; and again. [LS14, Alg. 6]"""
     game, empty = opened
-    default_vote = vote_by_mass(game.masses)
+    default_vote = game.default_vote
 
     def fitted_to(rounds: list[Round]) -> Fitted:
         model = replace(

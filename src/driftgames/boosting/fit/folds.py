@@ -10,21 +10,21 @@ needs no predictions of its own, and its votes can be read between two rounds.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from driftgames.boosting.data.bins import Array
-from driftgames.boosting.data.row_sample import deal_ranks, mix_hashes
+from driftgames.boosting.data.row_sample import mix_hashes, rank_rows
 from driftgames.boosting.data.sample_weights import SampleWeights
 from driftgames.boosting.engine.game import GameRule, LocalGame, Round, TreeLearner
-from driftgames.boosting.model.calibration import Calibration
+from driftgames.boosting.fit.outcomes import ClassOutcomes, Outcomes, ThresholdOutcomes
 from driftgames.boosting.model.stumps import Stumps
-from driftgames.boosting.model.training_record import HeldOut, vote_by_mass
+from driftgames.boosting.model.training_record import HeldOut
 from driftgames.boosting.model.trees import Trees
 from driftgames.core.caching import cached_property
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
@@ -42,88 +42,112 @@ class RowKeys:
 
     ``hashes`` are of their contents, categories as codes; ``labels`` number the classes, and
     ``sample_weight`` is None if all count the same. ``class_weighted`` tells whether classes are
-    weighted beside it. It unpacks to the three arrays.
+    weighted beside it. With ``gaps``, the masses of pairs with thresholds, ``labels`` count the
+    thresholds below an outcome.
     """
 
     hashes: Array
     labels: Array
     sample_weight: FloatArray | None
     class_weighted: bool = False
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter((self.hashes, self.labels, self.sample_weight))
+    gaps: IntArray | None = None
 
     def take(self, rows: Array) -> RowKeys:
         """Return the keys of some rows: their numbers, or a mask."""
         weights = None if self.sample_weight is None else self.sample_weight[rows]
-        return RowKeys(self.hashes[rows], self.labels[rows], weights, self.class_weighted)
+        return replace(
+            self, hashes=self.hashes[rows], labels=self.labels[rows], sample_weight=weights
+        )
 
-    def dealt_again(self, number: int) -> RowKeys:
-        """Return the keys of another deal: the rows in another order of hashes."""
+    def repeat(self, number: int) -> RowKeys:
+        """Return keys that make other folds of the same rows: their hashes are in another order."""
         return replace(self, hashes=mix_hashes(self.hashes, number))
 
 
-class FoldKeys(NamedTuple):
-    """How examples are dealt to folds, and what their votes are compared with.
+@dataclass(frozen=True, eq=False)
+class Folds:
+    """Which fold holds each example out, and what votes are judged by.
 
-    ``part`` is the fold that holds an example out. ``scale`` times the integer ``masses`` are the
-    numbers of examples that the prior of a calibration sees.
+    ``numbers`` are the folds that are played: none if a class has one example only.
     """
 
-    part: IntArray
-    labels: IntArray
-    masses: IntArray
-    scale: float
-    folds: tuple[int, ...]
-    """The folds that are played; none if a class has one example only."""
-    class_weighted: bool = False
-    """Whether class weights move the votes; the masses are without them."""
+    fold_of: IntArray
+    numbers: tuple[int, ...]
+    outcomes: Outcomes
 
-    def calibrate(self, votes: FloatArray, at: Array) -> Calibration:
-        """Return the best sigmoid of votes on the examples ``at``."""
-        labels, masses = self.labels[at], self.masses[at]
-        return Calibration.fit(
-            votes, labels, masses, self.scale, class_weighted=self.class_weighted
-        )
+    @cached_property
+    def rows(self) -> IntArray:
+        """The examples that a fold holds out, in their order."""
+        return np.flatnonzero(np.isin(self.fold_of, self.numbers))
 
-    def judge(self, votes_of_folds: Sequence[FloatArray]) -> tuple[Calibration, HeldOut]:
-        """Return the sigmoid and the errors of votes.
+    @cached_property
+    def held_out(self) -> Outcomes:
+        """What the votes on these examples are judged by."""
+        return self.outcomes.take(self.rows)
 
-        The votes of a fold are on the examples that it holds out, in their order.
-        """
-        parts = [np.flatnonzero(self.part == fold) for fold in self.folds]
-        fitted = self.calibrate(np.concatenate(votes_of_folds), np.concatenate(parts))
-        return fitted, HeldOut.of(votes_of_folds, [self.labels[each] for each in parts], fitted)
+    def first(self, n_folds: int | None) -> Folds:
+        """Return the first of the folds; all with None."""
+        return replace(self, numbers=self.numbers[:n_folds])
+
+    def join(self, votes: Sequence[FloatArray]) -> FloatArray:
+        """Return the votes on `rows`, from those of each fold on the examples that it holds out."""
+        joined = np.empty((self.fold_of.size, *votes[0].shape[1:]))
+        for number, own in zip(self.numbers, votes, strict=True):
+            joined[self.fold_of == number] = own
+        return joined[self.rows]
+
+    def count(self, votes: FloatArray, calibration: Any) -> HeldOut | None:
+        """Return what the votes on `rows` got wrong, fold by fold."""
+        fold_of = self.fold_of[self.rows]
+        parts = [fold_of == number for number in self.numbers]
+        return self.held_out.count(votes, parts, calibration)
 
 
-def deal_folds(keys: RowKeys, n_parts: int | None = None) -> FoldKeys:
+def is_small(n_examples: int) -> bool:
+    """Whether there are few examples: ten folds hold them out, and bins are few in a race."""
+    return n_examples < SMALL
+
+
+def is_large(n_examples: int) -> bool:
+    """Whether there are many examples: one fold is enough."""
+    return n_examples >= LARGE
+
+
+def make_folds(keys: RowKeys, n_folds: int | None = None) -> Folds:
     """Deal examples to folds by their contents.
 
-    Default: ten parts below `SMALL` examples, else five. From `LARGE` on only one is held out.
+    Default: ten folds below `SMALL` examples, else five. From `LARGE` on only one is played, but of
+    thresholds all: the next stage needs the votes on every example.
     """
-    labels, given = keys.labels, keys.sample_weight
+    labels, sample_weight = keys.labels, keys.sample_weight
     weights = SampleWeights(np.ones(labels.size, np.int64), True)
-    if given is not None:
-        weights = SampleWeights.of(given)
-    scale = 1.0 if weights.integer_weights else labels.size / int(weights.of_each.sum())
-    ranks = deal_ranks(keys.hashes, labels, None if given is None else weights.of_each)
-    if n_parts is None:
-        n_parts = 10 if labels.size < SMALL else 5
-    part = ranks % n_parts
-    folds: tuple[int, ...] = ()
-    if np.unique(labels, return_counts=True)[1].min() >= 2:  # else none could be held out
-        played = range(n_parts if labels.size < LARGE else 1)
-        folds = tuple(k for k in played if (part == k).any())
-    return FoldKeys(part, labels, weights.of_each, scale, folds, keys.class_weighted)
+    if sample_weight is not None:
+        weights = SampleWeights.of(sample_weight)
+    masses, gaps = weights.of_each, keys.gaps
+    outcomes: Outcomes
+    if gaps is None:
+        scale = 1.0 if weights.integer_weights else labels.size / int(masses.sum())
+        outcomes = ClassOutcomes(labels, masses, scale, keys.class_weighted)
+    else:
+        outcomes = ThresholdOutcomes(labels, masses, gaps)
+    ranks = rank_rows(keys.hashes, labels, None if sample_weight is None else masses)
+    if n_folds is None:
+        n_folds = 10 if is_small(labels.size) else 5
+    fold_of = ranks % n_folds
+    numbers: tuple[int, ...] = ()
+    if outcomes.can_be_held_out():
+        played = range(1 if is_large(labels.size) and gaps is None else n_folds)
+        numbers = tuple(k for k in played if (fold_of == k).any())
+    return Folds(fold_of, numbers, outcomes)
 
 
-class Fold:
-    """A fit without the rows that it holds out: ``held_out`` tells which examples these are.
+class FoldFit:
+    """A fit without the rows that a fold holds out: ``held_out`` tells which examples these are.
 
     There are at most ``most_rounds`` rounds.
 
-    A race has many folds, and few of them play at a time: the game begins with the first round, and
-    rests between two calls of `votes`.
+    A race has many of them, and few play at a time: the game begins with the first round, and rests
+    between two calls of `votes`.
     """
 
     def __init__(
@@ -136,7 +160,7 @@ class Fold:
         shape = replace(shape, min_samples_leaf=least)
         self.learner = replace(learner, shape=shape, sample_weights=weights)
         self._rule, self._most_rounds = rule, most_rounds
-        self._default = vote_by_mass(self.learner.masses)
+        self._default = self.learner.default_vote
         self._ended = False
 
     @cached_property
@@ -168,8 +192,8 @@ class Fold:
 
 
 def play_folds(
-    make: Callable[[BoolArray], Fold],
-    dealt: FoldKeys,
+    make: Callable[[BoolArray], FoldFit],
+    folds: Folds,
     n_rounds: int,
     pool: ThreadPoolExecutor | None,
 ) -> list[Callable[[], FloatArray]]:
@@ -179,21 +203,9 @@ def play_folds(
     """
 
     def play(number: int) -> FloatArray:
-        held_out = dealt.part == number
+        held_out = folds.fold_of == number
         return np.asarray(make(held_out).votes(n_rounds)[held_out])
 
     if pool is None:
-        return [lambda number=number: play(number) for number in dealt.folds]  # type: ignore[misc]
-    return [pool.submit(play, number).result for number in dealt.folds]
-
-
-def exact_mean(values: FloatArray, masses: IntArray) -> float:
-    """Return the mean of values by their masses, rounded once: their order does not matter."""
-    return math.fsum((masses * values).tolist()) / int(masses.sum())
-
-
-def difference(one: FloatArray, other: FloatArray, masses: IntArray) -> tuple[float, float]:
-    """Return the mean of ``one - other`` and its standard error."""
-    more = one - other
-    away = exact_mean(more, masses)
-    return away, math.sqrt(exact_mean((more - away) ** 2, masses) / more.size)
+        return [partial(play, number) for number in folds.numbers]
+    return [pool.submit(play, number).result for number in folds.numbers]

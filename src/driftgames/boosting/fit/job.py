@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from driftgames.boosting.data.binned_data import BinnedData
 from driftgames.boosting.data.bins import Array
-from driftgames.boosting.data.checks import directions
+from driftgames.boosting.data.checks import ExampleChecks, directions
 from driftgames.boosting.data.cuts import MOST_BINS
-from driftgames.boosting.data.row_sample import deal_ranks, hold_out
-from driftgames.boosting.engine.game import GameRule
+from driftgames.boosting.data.row_sample import hold_out, rank_rows
+from driftgames.boosting.engine.game import GameRule, TreeLearner
 from driftgames.boosting.engine.shape import TreeShape
-from driftgames.boosting.fit import folds
+from driftgames.boosting.fit.folds import is_small
 from driftgames.boosting.model.categories import CategoryEncoder
 from driftgames.boosting.model.fitted_model import FittedModel
 from driftgames.core.checks import shown
@@ -37,7 +38,7 @@ class Stopping:
         """Return which examples are held out; every class keeps examples to train on."""
         share = self.validation_fraction or 0.0
         share = share if share < 1 else share / labels.size  # a number of examples
-        held_out = hold_out(deal_ranks(hashes, labels, masses), share)
+        held_out = hold_out(rank_rows(hashes, labels, masses), share)
         if np.unique(labels[~held_out]).size < np.unique(labels).size or not held_out.any():
             raise ValueError(
                 f"validation_fraction={shown(self.validation_fraction)} of {labels.size} examples "
@@ -111,12 +112,31 @@ class Columns:
     """What is known of the columns of the examples, and of their labels."""
 
     classes: Array
+    """The labels; of numbers, the thresholds."""
     n_features: int
     names: Array | None = None
+    gaps: IntArray | None = None
+    """Of numbers, the mass of the pairs with each threshold."""
+
+    @classmethod
+    def of(cls, classes: Array, checks: ExampleChecks) -> Columns:
+        """Return the columns that the checks of examples have noted."""
+        return cls(classes, checks.n_features, checks.names)
 
     def empty_model(self, encoder: CategoryEncoder | None) -> FittedModel:
         """Return a model of no rounds for these columns."""
         return FittedModel(self.classes, self.n_features, feature_names=self.names, encoder=encoder)
+
+    @property
+    def n_leaf_classes(self) -> int:
+        """How many classes a tree needs leaves for: a leaf has a position among all thresholds."""
+        return self.classes.size if self.gaps is None else 2
+
+    def learner(
+        self, data: BinnedData, shape: TreeShape, labels: IntArray | None, n_threads: int = 1
+    ) -> TreeLearner:
+        """Return the trees of a shape as the weak learner of binned examples."""
+        return TreeLearner.of(data, shape, labels, self.classes.size, n_threads, self.gaps)
 
     def constraints(self, monotonic_cst: Any, encoder: CategoryEncoder | None) -> IntArray | None:
         """Return the monotonic constraint of each column, checked; None if there is none."""
@@ -168,4 +188,4 @@ class Plan:
         """Return the number of bins; ``count`` returns the number of examples."""
         if self.max_bins is not None:
             return self.max_bins
-        return FEW_BINS if self.races and count() < folds.SMALL else MOST_BINS
+        return FEW_BINS if self.races and is_small(count()) else MOST_BINS

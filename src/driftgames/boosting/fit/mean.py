@@ -2,7 +2,7 @@
 
 The mean is made of the folds of the winner of a race. The folds of the size of the second least
 log-loss join them, and those of the third, if that lowers the log-loss on the examples held out.
-Few examples are dealt to folds several times: then the means of all deals are averaged.
+Few examples race on several choices of folds: then the means of all races are averaged.
 
 The mean of boosters is one booster: that of all their hypotheses, with a weight for each vote. The
 boosters take turns, round by round, so that the first hypotheses are a mean too.
@@ -19,12 +19,11 @@ import numpy as np
 
 from driftgames.boosting.engine.binned_trees import to_trees
 from driftgames.boosting.engine.game import Round
-from driftgames.boosting.fit.folds import Fold, FoldKeys, exact_mean
-from driftgames.boosting.fit.race import MOST_SIZES, Entrant
-from driftgames.boosting.model.calibration import Calibration
+from driftgames.boosting.fit.folds import FoldFit
+from driftgames.boosting.fit.race import MOST_SIZES, Entrant, Race
 from driftgames.boosting.model.categories import CategoryEncoder
 from driftgames.boosting.model.choice import Choice
-from driftgames.boosting.model.fitted_model import FittedModel, winners
+from driftgames.boosting.model.fitted_model import FittedModel
 from driftgames.boosting.model.stumps import Stumps
 from driftgames.boosting.model.training_record import (
     COLUMNS,
@@ -33,7 +32,6 @@ from driftgames.boosting.model.training_record import (
     TrainingRecord,
     take_turns,
 )
-from driftgames.certificates.margins import Margins
 from driftgames.core.typing import FloatArray, IntArray
 
 _UNITS = 2**20  # parts of a vote
@@ -41,18 +39,19 @@ _UNITS = 2**20  # parts of a vote
 
 @dataclass(frozen=True)
 class Mean:
-    """The mean of the boosters of several entrants: sizes, and deals of them.
+    """The mean of the boosters of several entrants: sizes, on one choice of folds or more.
 
     ``weights`` are those of one vote of each entrant. ``votes`` are on all examples: the mean of
-    the boosters. The ``calibration`` and the ``log_loss`` are of the mean of those boosters that
-    hold an example out.
+    the boosters. The votes ``held_out``, their ``calibration`` and their ``loss`` are of the mean
+    of those boosters that hold an example out.
     """
 
     entrants: tuple[Entrant, ...]
     weights: tuple[float, ...]
     votes: FloatArray
-    calibration: Calibration
-    log_loss: float
+    held_out: FloatArray
+    calibration: Any
+    loss: float
 
     @classmethod
     def weigh(cls, entrants: Sequence[Entrant], weights: Sequence[float]) -> Mean:
@@ -60,9 +59,10 @@ class Mean:
         shares = [w * each.n_votes for w, each in zip(weights, entrants, strict=True)]
         held_out = _combine(shares, [each.held_out[each.best] for each in entrants])
         votes = _combine(shares, [each.mean_votes() for each in entrants])
-        fitted, losses = entrants[0].judge(held_out)
-        loss = exact_mean(losses, entrants[0].masses)
-        return cls(tuple(entrants), tuple(weights), votes, fitted, loss)
+        outcomes = entrants[0].folds.held_out
+        calibration = outcomes.calibrate(held_out)
+        loss = outcomes.mean(outcomes.losses(held_out, calibration))
+        return cls(tuple(entrants), tuple(weights), votes, held_out, calibration, loss)
 
     @classmethod
     def of(cls, parts: Sequence[Mean]) -> Mean | None:
@@ -88,13 +88,26 @@ class Mean:
 
     @property
     def encoder(self) -> CategoryEncoder | None:
-        """The encoder of one of the folds."""
+        """The encoder of one of the fits."""
         return self.entrants[0].encoders[0]
 
     @property
     def share(self) -> float:
         """The sum of the weights of all votes."""
         return sum(w * each.n_votes for w, each in zip(self.weights, self.entrants, strict=True))
+
+
+def mean_of(race: Race) -> Mean | None:
+    """Return the mean of boosters of the least log-loss, by a race and its repeats.
+
+    None if no fit has a hypothesis.
+    """
+    # one fold has one booster: the promise about new examples is about the model itself
+    mean = best_mean(race.ranked if len(race.winner.fits) > 1 else race.ranked[:1])
+    if mean is None:
+        return None
+    others = (best_mean(each.ranked) for repeat in race.repeats if (each := repeat()) is not None)
+    return Mean.of([mean, *(each for each in others if each is not None)]) or mean
 
 
 def best_mean(ranked: Sequence[Entrant]) -> Mean | None:
@@ -109,7 +122,7 @@ def best_mean(ranked: Sequence[Entrant]) -> Mean | None:
             break
         parts.append(Mean.weigh([entrant], [1.0]))
         mean = Mean.of(parts)
-        if mean is not None and (best is None or mean.log_loss < best.log_loss):
+        if mean is not None and (best is None or mean.loss < best.loss):
             best = mean
     return best
 
@@ -125,17 +138,16 @@ def _combine(shares: Sequence[float], parts: Sequence[FloatArray]) -> FloatArray
 def average(
     mean: Mean,
     empty: FittedModel,
-    dealt: FoldKeys,
     masses: IntArray,
     settings: Mapping[str, Any],
     choice: Choice,
 ) -> Fitted:
     """Return a mean of boosters as a model; ``masses`` are the sample weights of the examples."""
-    folds = [fold for entrant in mean.entrants for fold in entrant.folds]
+    fits = [fit for entrant in mean.entrants for fit in entrant.fits]
     played = [rounds for entrant in mean.entrants for rounds in entrant.played()]
-    union, parts = _hypotheses(mean, folds, played)
+    union, parts = _hypotheses(mean, fits, played)
     turns = take_turns([len(each) for each in played])
-    n_folds = len(mean.entrants[0].folds)
+    n_folds = len(mean.entrants[0].fits)
     weights = [_weigh(*each) for each in zip(np.repeat(mean.weights, n_folds), played, strict=True)]
     rounds = [each for part in played for each in part]
 
@@ -150,38 +162,38 @@ def average(
         calibration=mean.calibration,
     )
     seen = np.ones(masses.size, dtype=bool)
-    if len(folds) == 1:  # the promise of one booster is about the examples that it has seen
-        seen = dealt.part != dealt.folds[0]
-    votes, labels = mean.votes[seen], dealt.labels[seen]
-    wrong = winners(votes) != labels
+    folds = mean.entrants[0].folds
+    if len(fits) == 1:  # the promise of one booster is about the examples that it has seen
+        seen = folds.fold_of != folds.numbers[0]
+    votes, outcomes, masses = mean.votes[seen], folds.outcomes.take(seen), masses[seen]
     members = [
-        Member(len(each), fold.learner.mass, k % n_folds)
-        for k, (each, fold) in enumerate(zip(played, folds, strict=True))
+        Member(len(each), fit.learner.mass, k % n_folds)
+        for k, (each, fit) in enumerate(zip(played, fits, strict=True))
     ]
     record = TrainingRecord(
         {name: column(name) for name in COLUMNS},
-        _margins(votes, labels, masses[seen]),
+        outcomes.margins(votes, masses),
         settings,
         choice=choice,
         members=tuple(members),
-        mean_error=int(masses[seen][wrong].sum()) / int(masses[seen].sum()),
+        mean_error=outcomes.errors(votes, masses),
     )
-    return Fitted(model, record)
+    return Fitted(model, record, mean.held_out)
 
 
 def _hypotheses(
-    mean: Mean, folds: Sequence[Fold], played: Sequence[Sequence[Round]]
+    mean: Mean, fits: Sequence[FoldFit], played: Sequence[Sequence[Round]]
 ) -> tuple[CategoryEncoder | None, list[Any]]:
-    """Return the hypotheses of each fold, and the encoder of the columns of all of them."""
+    """Return the hypotheses of each fit, and the encoder of the columns of all of them."""
     encoders = [each for entrant in mean.entrants for each in entrant.encoders]
     known = [each for each in encoders if each is not None]
     union = CategoryEncoder.union(known)
     several_sizes = len({entrant.max_leaves for entrant in mean.entrants}) > 1
     parts: list[Any] = []
-    for number, (fold, rounds) in enumerate(zip(folds, played, strict=True)):
-        part: Any = fold.to_values(rounds)
+    for number, (fit, rounds) in enumerate(zip(fits, played, strict=True)):
+        part: Any = fit.to_values(rounds)
         if isinstance(part, Stumps) and several_sizes:  # beside trees
-            part = to_trees([each.tree for each in rounds], fold.learner.data.cuts)
+            part = to_trees([each.tree for each in rounds], fit.learner.data.cuts)
         if union is not None:
             part = _renumber(part, union.columns_of(known, number))
         parts.append(part)
@@ -209,12 +221,3 @@ def _renumber(hypotheses: Any, columns: IntArray) -> Any:
     """Return hypotheses that ask about other columns; a leaf asks about none."""
     feature = hypotheses.feature
     return replace(hypotheses, feature=np.where(feature >= 0, columns[feature], feature))
-
-
-def _margins(votes: FloatArray, labels: IntArray, masses: IntArray) -> Margins:
-    """Return the margins of examples; of several classes, those of all pairs with a label."""
-    if votes.ndim == 1:
-        return Margins.on_grid(np.where(labels == 1, votes, -votes), masses)
-    own = labels[:, None] == np.arange(votes.shape[1])
-    copies = np.where(own, votes.shape[1] - 1, 1) * masses[:, None]
-    return Margins.on_grid(np.where(own, votes, -votes).ravel(), copies.ravel())

@@ -36,12 +36,13 @@ from itertools import islice
 import numpy as np
 
 from driftgames.boosting.engine.game import Round
-from driftgames.boosting.fit.folds import Fold, FoldKeys, difference, exact_mean
+from driftgames.boosting.fit.folds import FoldFit, Folds
 from driftgames.boosting.model.calibration import Calibration
 from driftgames.boosting.model.categories import CategoryEncoder
 from driftgames.boosting.model.choice import CHOSEN, DROPPED, PLAYED, Choice, Trial
+from driftgames.boosting.model.fitted_model import FittedModel
 from driftgames.boosting.model.training_record import HeldOut
-from driftgames.core.typing import FloatArray, IntArray
+from driftgames.core.typing import FloatArray
 
 STAGES = (25, 50, 100, 200, 400, 800, 1600, 3200, 6400)
 """The numbers of rounds to choose from, as far as the examples allow: see `stages_for`."""
@@ -120,26 +121,25 @@ def _budget(n_examples: int) -> tuple[int, float]:
 
 
 class Entrant:
-    """A size in the race: its folds, and what they reached after each stage.
+    """A size in the race: its fits without the rows of each fold, and what they reached.
 
-    ``encoders`` are those of the folds. A size plays at most ``most_rounds`` rounds, and the first
+    ``encoders`` are those of the fits. A size plays at most ``most_rounds`` rounds, and the first
     stage in any case.
     """
 
     def __init__(
         self,
         max_leaves: int,
-        folds: Sequence[Fold],
-        dealt: FoldKeys,
+        fits: Sequence[FoldFit],
+        folds: Folds,
         encoders: Sequence[CategoryEncoder | None] = (),
         most_rounds: float = math.inf,
     ) -> None:
         self.max_leaves = max_leaves
         self.most_rounds = most_rounds
-        self.folds = list(folds)
+        self.fits = list(fits)
         self.encoders = list(encoders)
-        self.dealt = dealt
-        self._at = np.flatnonzero(np.isin(dealt.part, dealt.folds))
+        self.folds = folds
         self.stages: list[int] = []
         self.means: list[float] = []
         self.losses: list[FloatArray] = []
@@ -147,75 +147,49 @@ class Entrant:
         self.held_out: list[FloatArray] = []
         """After each stage the votes on the examples held out, each by the fold that holds it."""
         self._votes: list[list[FloatArray]] = []
-        """The votes of every fold on all examples after each of the last stages."""
+        """The votes of every fit on all examples after each of the last stages."""
         self.dropped = False
 
     def fresh(self, n_folds: int | None = None) -> Entrant:
         """Return a copy without measurements, of the first folds; all by default."""
-        dealt = self.dealt._replace(folds=self.dealt.folds[:n_folds])
-        folds, encoders = self.folds[:n_folds], self.encoders[:n_folds]
-        return Entrant(self.max_leaves, folds, dealt, encoders, self.most_rounds)
+        fits, encoders = self.fits[:n_folds], self.encoders[:n_folds]
+        folds = self.folds.first(n_folds)
+        return Entrant(self.max_leaves, fits, folds, encoders, self.most_rounds)
 
     def measure(self, stage: int, votes: list[FloatArray]) -> None:
-        """Measure the votes of all folds after a stage on the examples that each holds out."""
-        dealt = self.dealt
-        held_out = np.empty_like(votes[0])
-        for number, each in zip(dealt.folds, votes, strict=True):
-            held = dealt.part == number
-            held_out[held] = each[held]
-        held_out = held_out[self._at]
-        fitted, losses = self.judge(held_out)
+        """Measure the votes of all fits after a stage on the examples that each holds out."""
+        folds, outcomes = self.folds, self.folds.held_out
+        numbered = zip(folds.numbers, votes, strict=True)
+        held_out = folds.join([each[folds.fold_of == number] for number, each in numbered])
+        calibration = outcomes.calibrate(held_out)
+        losses = outcomes.losses(held_out, calibration)
         self.stages.append(stage)
-        self.calibrations.append(fitted)
+        self.calibrations.append(calibration)
         self.losses.append(losses)
         self.held_out.append(held_out)
-        self.means.append(exact_mean(losses, self.masses))
+        self.means.append(outcomes.mean(losses))
         self._votes = [*self._votes, votes][-1 - PATIENCE :]  # the best is among these
 
-    def judge(self, held_out: FloatArray) -> tuple[Calibration, FloatArray]:
-        """Return the best sigmoid of votes on the examples held out, and their log-losses."""
-        fitted = self.dealt.calibrate(held_out, self._at)
-        return fitted, fitted.losses(held_out, self.labels)
-
-    @property
-    def masses(self) -> IntArray:
-        """The masses of the examples held out."""
-        return np.asarray(self.dealt.masses[self._at])
-
-    @property
-    def labels(self) -> IntArray:
-        """The classes of the examples held out."""
-        return np.asarray(self.dealt.labels[self._at])
-
     def played(self) -> list[list[Round]]:
-        """Return the rounds of each fold up to the best stage."""
-        return [fold.rounds(self.stages[self.best]) for fold in self.folds]
+        """Return the rounds of each fit up to the best stage."""
+        return [fit.rounds(self.stages[self.best]) for fit in self.fits]
 
     def _counts(self) -> list[int]:
-        """Return how many rounds each fold has played up to the best stage."""
-        return [fold.count(self.stages[self.best]) for fold in self.folds]
-
-    def count_errors(self) -> HeldOut:
-        """Return the errors of the best stage on the examples held out, fold by fold."""
-        votes, sigmoid = self.held_out[self.best], self.calibrations[self.best]
-        part, labels = self.dealt.part[self._at], self.labels
-        parts = [part == number for number in self.dealt.folds]
-        return HeldOut.of(
-            [votes[each] for each in parts], [labels[each] for each in parts], sigmoid
-        )
+        """Return how many rounds each fit has played up to the best stage."""
+        return [fit.count(self.stages[self.best]) for fit in self.fits]
 
     @property
     def n_votes(self) -> int:
-        """The number of rounds of all folds up to the best stage."""
+        """The number of rounds of all fits up to the best stage."""
         return sum(self._counts())
 
     @property
     def best_votes(self) -> list[FloatArray]:
-        """The votes of every fold on all examples after the best stage."""
+        """The votes of every fit on all examples after the best stage."""
         return self._votes[self.best - len(self.means)]
 
     def mean_votes(self) -> FloatArray:
-        """Return the votes of all folds on every example, weighed by their rounds."""
+        """Return the votes of all fits on every example, weighed by their rounds."""
         counts = self._counts()
         total = sum(n * each for n, each in zip(counts, self.best_votes, strict=True))
         return np.asarray(total / sum(counts))
@@ -231,16 +205,16 @@ class Entrant:
         behind = len(self.means) - 1 - self.best
         if behind == 0 or len(self.means) < 2:
             return False
-        if self.dealt.labels.size < MANY or behind >= PATIENCE:
+        if self.folds.fold_of.size < MANY or behind >= PATIENCE:
             return True
-        away, error = difference(self.losses[-1], self.losses[self.best], self.masses)
+        away, error = self.folds.held_out.difference(self.losses[-1], self.losses[self.best])
         return away > error
 
     def is_behind(self, leader: Entrant, n_left: int) -> bool:
         """Return whether the size can be dropped; ``n_left`` stages are left."""
         if len(self.means) < 2 or self is leader:
             return False
-        away, error = difference(self.losses[-1], leader.losses[leader.best], self.masses)
+        away, error = self.folds.held_out.difference(self.losses[-1], leader.losses[leader.best])
         gain = self.means[-2] - self.means[-1]
         return away > _BEHIND * error and away > min(n_left, _FORESEEN) * gain
 
@@ -252,6 +226,10 @@ class Race:
     ranked: tuple[Entrant, ...]
     """The sizes by their least log-loss; of equal ones, that of fewer leaves first."""
     choice: Choice
+    repeats: tuple[Callable[[], Race | None], ...] = ()
+    """Calls that let the sizes race on other folds; see `choosing.N_REPEATS`."""
+    on_sample: bool = False
+    """Whether a sample raced whose votes say nothing of a fit to all examples."""
 
     @property
     def winner(self) -> Entrant:
@@ -264,25 +242,30 @@ class Race:
         return self.winner.calibrations[self.winner.best]
 
     @property
-    def held_out(self) -> HeldOut:
+    def held_out(self) -> HeldOut | None:
         """What the votes of the winner got wrong."""
-        return self.winner.count_errors()
+        winner = self.winner
+        return winner.folds.count(winner.held_out[winner.best], self.calibration)
+
+    def is_of(self, model: FittedModel) -> bool:
+        """Whether the winner's votes calibrate a model: it has as many rounds as they."""
+        return not self.on_sample and model.n_rounds == self.choice.n_estimators
 
 
 def run_race(
     entrants: Sequence[Entrant],
     stages: Sequence[int],
     pool: ThreadPoolExecutor | None = None,
-    tell: Callable[[int], None] = lambda steps: None,
+    on_progress: Callable[[int], None] = lambda steps: None,
 ) -> Race:
-    """Let sizes race over stages; ``tell`` hears how many trials are done or left out."""
+    """Let sizes race over stages; ``on_progress`` hears how many trials are done or left out."""
     begun = time.perf_counter()
     running = list(entrants)
     for k, stage in enumerate(stages):
-        votes = _play([(each.folds, stage) for each in running], pool)
+        votes = _play([(each.fits, stage) for each in running], pool)
         for entrant, own in zip(running, votes, strict=True):
             entrant.measure(stage, own)
-        tell(len(entrants))
+        on_progress(len(entrants))
         leader = min(entrants, key=_by_loss)
         later = stages[k + 1 :]
         going_on = []
@@ -299,16 +282,16 @@ def run_scouted(
     entrants: Sequence[Entrant],
     stages: Sequence[int],
     pool: ThreadPoolExecutor | None = None,
-    tell: Callable[[int], None] = lambda steps: None,
+    on_progress: Callable[[int], None] = lambda steps: None,
 ) -> Race:
     """Let the first fold race alone; the best sizes play on all folds, up to their best stages."""
-    scouted = run_race([each.fresh(1) for each in entrants], stages, pool, tell)
+    scouted = run_race([each.fresh(1) for each in entrants], stages, pool, on_progress)
     begun = time.perf_counter()
     scouts = sorted(scouted.ranked[:MOST_SIZES], key=lambda each: each.max_leaves)
     sizes = {each.max_leaves: each for each in entrants}
     tried = [sizes[scout.max_leaves].fresh() for scout in scouts]
     reached = [scout.stages[scout.best] for scout in scouts]
-    others = [(each.folds[1:], stage) for each, stage in zip(tried, reached, strict=True)]
+    others = [(each.fits[1:], stage) for each, stage in zip(tried, reached, strict=True)]
     votes = _play(others, pool)
     for entrant, scout, stage, own in zip(tried, scouts, reached, votes, strict=True):
         entrant.measure(stage, [*scout.best_votes, *own])
@@ -317,21 +300,21 @@ def run_scouted(
 
 
 def _play(
-    asked: Sequence[tuple[Sequence[Fold], int]], pool: ThreadPoolExecutor | None
+    wanted: Sequence[tuple[Sequence[FoldFit], int]], pool: ThreadPoolExecutor | None
 ) -> list[list[FloatArray]]:
-    """Play folds up to a number of rounds each; return their votes on all examples.
+    """Play fits up to a number of rounds each; return their votes on all examples.
 
     The last ones, of the largest trees, begin: no thread is left with one of them at the end.
     """
-    tasks = [(fold, stage) for folds, stage in reversed(asked) for fold in folds]
+    tasks = [(fit, stage) for fits, stage in reversed(wanted) for fit in fits]
     votes = map(_votes_of, tasks) if pool is None else pool.map(_votes_of, tasks)
     parts = iter(votes)
-    return [list(islice(parts, len(folds))) for folds, _ in reversed(asked)][::-1]
+    return [list(islice(parts, len(fits))) for fits, _ in reversed(wanted)][::-1]
 
 
-def _votes_of(task: tuple[Fold, int]) -> FloatArray:
-    fold, stage = task
-    return fold.votes(stage)
+def _votes_of(task: tuple[FoldFit, int]) -> FloatArray:
+    fit, stage = task
+    return fit.votes(stage)
 
 
 def _by_loss(entrant: Entrant) -> tuple[float, int]:
@@ -344,7 +327,7 @@ def _decide(entrants: Sequence[Entrant], begun: float) -> Race:
     choice = Choice(
         winner.max_leaves,
         winner.stages[winner.best],
-        len(winner.folds),
+        len(winner.fits),
         int(winner.losses[0].size),
         tuple(trial for entrant in entrants for trial in _trials(entrant, winner)),
         time.perf_counter() - begun,
@@ -355,7 +338,8 @@ def _decide(entrants: Sequence[Entrant], begun: float) -> Race:
 def _trials(entrant: Entrant, winner: Entrant) -> list[Trial]:
     trials = []
     for k, stage in enumerate(entrant.stages):
-        error = difference(entrant.losses[k], winner.losses[winner.best], entrant.masses)[1]
+        outcomes = entrant.folds.held_out
+        error = outcomes.difference(entrant.losses[k], winner.losses[winner.best])[1]
         outcome = PLAYED
         if entrant is winner and k == winner.best:
             outcome = CHOSEN

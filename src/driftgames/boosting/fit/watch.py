@@ -15,7 +15,6 @@ from driftgames.boosting.engine.game import Round
 from driftgames.boosting.fit.job import Stopping
 from driftgames.boosting.fit.source import Unseen
 from driftgames.boosting.model.calibration import Calibration, fit_sigmoid
-from driftgames.boosting.model.categories import CategoryEncoder
 from driftgames.boosting.model.fitted_model import FittedModel, cast_votes, winners
 from driftgames.boosting.model.stumps import Stumps
 from driftgames.boosting.model.training_record import Fitted, TrainingRecord
@@ -71,10 +70,10 @@ class EvaluationSet:
         """Return the score after the rounds so far: the higher, the better."""
         if isinstance(scoring, str) and scoring == "loss":
             return -self.log_loss()
-        model, record = fitted()
+        now = fitted()
         # the examples are columns without names here, and categories are encoded
-        bare = replace(model, encoder=None, feature_names=None, n_features=self.X.shape[1])
-        booster = wrap(Fitted(bare, record))
+        bare = replace(now.model, encoder=None, feature_names=None, n_features=self.X.shape[1])
+        booster = wrap(now._replace(model=bare))
         weights = {"sample_weight": self.masses} if np.ptp(self.masses) else {}
         from sklearn.metrics import check_scoring  # slow to import, and seldom needed
 
@@ -109,13 +108,14 @@ class Stage:
 class Watch:
     """What the caller wants to see of a fit.
 
-    ``check(X, encoder)`` checks the rows of an evaluation set, and ``wrap`` makes an estimator of
-    a model and its record: callbacks and scorers see one.
+    ``check(X, categorical)`` checks the rows of an evaluation set, as
+    `ExampleChecks.check_rows` does, and ``wrap`` makes an estimator of a model and its record:
+    callbacks and scorers see one.
     """
 
     pairs: EvaluationPairs
     callbacks: Sequence[Callback]
-    check: Callable[[Any, CategoryEncoder | None], Any]
+    check: Callable[[Any, Sequence[bool] | None], Any]
     wrap: Wrap
 
     def follow(
@@ -136,7 +136,7 @@ class Watch:
 
     def _evaluate(self, name: str, X: Any, y: Any, model: FittedModel) -> EvaluationSet:
         """Return an evaluation set, checked."""
-        rows = self.check(X, model.encoder)
+        rows = self.check(X, model.categorical)
         try:
             y = unmask("y", y)
             check_labels(y)
@@ -234,5 +234,5 @@ def name_sets(eval_set: Any, eval_names: Sequence[str] | None) -> EvaluationPair
     return dict(zip(names, pairs, strict=True))
 
 
-NO_WATCH = Watch({}, (), lambda X, encoder: X, lambda fitted: fitted)
+NO_WATCH = Watch({}, (), lambda X, categorical: X, lambda fitted: fitted)
 """Nothing is watched."""

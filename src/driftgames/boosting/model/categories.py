@@ -58,14 +58,19 @@ class CategoryEncoder:
         weights: SampleWeights,
         *,
         ranked: bool,
+        gaps: IntArray | None = None,
     ) -> tuple[Self, FloatArray]:
         """Return the encoder for these examples, and their codes.
 
         ``codes`` and ``categories`` are those of `frames.code_columns`, and ``labels`` number the
         classes. A category that no example holds gets no column; later codes then move up.
-        Without ``ranked`` there are no ranks.
+        Without ``ranked`` there are no ranks. With ``gaps`` labels are positions among thresholds.
         """
-        counts = CategoryCounts.of(codes, categories, labels, weights.of_each, labels.max() + 1)
+        masses = weights.of_each
+        if gaps is None:
+            counts = CategoryCounts.of(codes, categories, labels, masses, labels.max() + 1)
+        else:
+            counts = CategoryCounts.of_numbers(codes, categories, labels, masses, gaps)
         encoder = cls.of_counts(
             categories, counts, integer_weights=weights.integer_weights, ranked=ranked
         )
@@ -240,6 +245,10 @@ Where the categories are likely names of the rows, one of fewer examples has no 
 """
 
 
+RARE_NUMBERS = 5
+"""A category of fewer examples has no rank where the outcome is a number."""
+
+
 @dataclass(frozen=True)
 class CategoryColumn:
     """One feature of categories.
@@ -303,6 +312,8 @@ class CategoryCounts:
     missing: tuple[bool, ...]
     classes: IntArray
     n_rows: int
+    of_thresholds: bool = False
+    """Whether each example is partly of class 0 and partly of class 1."""
 
     @classmethod
     def of(
@@ -329,6 +340,25 @@ class CategoryCounts:
         of_class = _add_up(labels, masses, n_classes)
         return cls(tuple(each), tuple(missing), of_class, labels.size)
 
+    @classmethod
+    def of_numbers(
+        cls,
+        codes: FloatArray,
+        categories: tuple[Categories | None, ...],
+        positions: IntArray,
+        masses: IntArray,
+        gaps: IntArray,
+    ) -> Self:
+        """Count examples whose outcomes are at ``positions`` among thresholds with these gaps.
+
+        An example is of class 1 by the height of its outcome. So the mean label of a category tells
+        its mean outcome, within the thresholds.
+        """
+        heights = np.append(0, np.cumsum(gaps))[positions]
+        low = cls.of(codes, categories, 0 * positions, masses * (gaps.sum() - heights), 2)
+        high = cls.of(codes, categories, 0 * positions + 1, masses * heights, 2)
+        return replace(low + high, n_rows=positions.size, of_thresholds=True)
+
     def __add__(self, other: Self) -> Self:
         return type(self)(
             tuple(a + b for a, b in zip(self.masses, other.masses, strict=True)),
@@ -342,7 +372,9 @@ class CategoryCounts:
     ) -> tuple[CategoryColumn | None, ...]:
         """Return the columns of features; a category without mass has none."""
         # rounded weights have no unit: then it is the mean weight of an example
-        least = RARE * (1 if integer_weights else int(self.classes.sum()) / self.n_rows)
+        has_unit = integer_weights and not self.of_thresholds
+        unit = 1 if has_unit else int(self.classes.sum()) / self.n_rows
+        least = unit * (RARE_NUMBERS if self.of_thresholds else RARE)
         n_classes = int(np.flatnonzero(self.classes)[-1]) + 1
         features: list[CategoryColumn | None] = []
         for names, by_class, missing in zip(categories, self.masses, self.missing, strict=True):
@@ -352,8 +384,9 @@ class CategoryCounts:
             if isinstance(names, Levels):
                 features.append(CategoryColumn(names, missing=False))
                 continue
-            seen = _asked_for(by_class.sum(axis=1), least)
-            ranks = _rank(by_class[seen, :n_classes], least) if ranked else ()
+            seen = _asked_for(by_class.sum(axis=1), unit, least)
+            counted = by_class[seen, :n_classes]
+            ranks = _rank(counted, least, by_mass=self.of_thresholds) if ranked else ()
             features.append(CategoryColumn(tuple(names[k] for k in seen), missing, ranks))
         return tuple(features)
 
@@ -364,7 +397,7 @@ def _add_up(cells: IntArray, masses: IntArray, n_cells: int) -> IntArray:
     return sums[:n_cells].astype(np.int64)
 
 
-def _asked_for(masses: IntArray, least: float) -> IntArray:
+def _asked_for(masses: IntArray, unit: float, least: float) -> IntArray:
     """Return the categories that have a column.
 
     Of names of the rows these are the common ones, or the first of the most common ones: the others
@@ -372,25 +405,25 @@ def _asked_for(masses: IntArray, least: float) -> IntArray:
     """
     seen = np.flatnonzero(masses)
     own = masses[seen]
-    if not is_identifier(seen.size, RARE * float(own.sum()) / least):
+    if not is_identifier(seen.size, float(own.sum()) / unit):
         return seen
     common = seen[own >= least]
     return common if common.size else seen[[own.argmax()]]
 
 
-def _rank(masses: IntArray, least: float) -> tuple[tuple[int, ...], ...]:
+def _rank(masses: IntArray, least: float, *, by_mass: bool) -> tuple[tuple[int, ...], ...]:
     """Return the ranks of the categories, for each class if there are more than two.
 
     ``masses[k, c]`` is the mass of category ``k`` in class ``c``. A category is common if its mass,
-    times the share of the class or of all others, is at least ``least``. Two common categories have
-    no order that their own columns do not have.
+    times the share of the class or of all others, is at least ``least``; ``by_mass`` its mass alone
+    must be. Two common categories have no order that their own columns do not have.
     """
     mass = masses.sum(axis=1).astype(np.float64)  # exact: no sum reaches 2**53
     columns = []
     for c in range(masses.shape[1]) if masses.shape[1] > 2 else (1,):
         of_class = masses[:, c].astype(np.float64)
         rarer = min(of_class.sum(), (mass - of_class).sum()) / (mass.sum() or 1.0)
-        common = np.flatnonzero(mass * rarer >= least)
+        common = np.flatnonzero(mass * (1.0 if by_mass else rarer) >= least)
         order = common[np.argsort((of_class / mass)[common], kind="stable")]
         ranks = np.zeros(mass.size, dtype=np.int64)
         ranks[order] = np.arange(1, order.size + 1)

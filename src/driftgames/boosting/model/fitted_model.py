@@ -6,7 +6,6 @@ fit, a part of a model, a file and an export are made of one.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
@@ -21,7 +20,7 @@ from driftgames.boosting.data.frames import Categories, code_columns
 from driftgames.boosting.model.additive import AdditiveModel
 from driftgames.boosting.model.calibration import Calibration
 from driftgames.boosting.model.categories import CategoryEncoder
-from driftgames.boosting.model.explanation import ByFeature, Explanation, ShapeFunction
+from driftgames.boosting.model.explanation import ByFeature, Explanation
 from driftgames.boosting.model.stumps import Stumps, count_questions
 from driftgames.boosting.model.tree_scores import PairModel, TreeModel, TreeVotes
 from driftgames.boosting.model.trees import NO_TREES, Trees
@@ -135,6 +134,11 @@ class FittedModel(Displayed):
         return self.n_features if self.encoder is None else self.encoder.n_columns
 
     @property
+    def categorical(self) -> list[bool] | None:
+        """Which features hold categories; None if none does."""
+        return None if self.encoder is None else self.encoder.categorical
+
+    @property
     def stumps(self) -> Stumps:
         """The hypotheses if they are stumps, else none."""
         return self.hypotheses if isinstance(self.hypotheses, Stumps) else Stumps.none()
@@ -153,16 +157,29 @@ class FittedModel(Displayed):
             return TreeModel(self.trees, self.vote_weights, self.n_columns)
         return self.stumps.add_up(self.vote_weights, n_features=self.n_columns)
 
-    @cached_property
-    def tables(self) -> Tables:
-        """What explanations read."""
+    @property
+    def additive(self) -> AdditiveModel:
+        """The votes as one function of each column; AttributeError if there is no such function."""
         scorer = self.scorer
         if isinstance(scorer, AdditiveModel):
-            return StumpTables(scorer)
-        if isinstance(scorer, PairModel):
-            return PairTables(scorer)
-        assert isinstance(scorer, TreeModel)
-        return TreeTables(scorer)
+            return scorer
+        if self._has_shapes_by_class:
+            raise AttributeError(
+                f"there is one additive model for each of {self.classes.size} classes: "
+                "shape_functions_ has their step functions"
+            )
+        raise AttributeError(_INTERACT)
+
+    @property
+    def _has_shapes_by_class(self) -> bool:
+        """Whether the hypotheses are stumps of several classes."""
+        return self.classes.size > 2 and bool((self.trees.n_nodes <= 3).all())
+
+    @property
+    def bases(self) -> list[float]:
+        """The part of the votes for each of several classes that no column decides."""
+        assert isinstance(self.scorer, PairModel)
+        return [self.scorer.of_class(k).base for k in range(self.classes.size)]
 
     @property
     def searches_infinities(self) -> bool:
@@ -258,8 +275,12 @@ class FittedModel(Displayed):
 
     def shape_functions(self) -> list[ByFeature[Any]]:
         """Return the vote of each feature as a function; of several classes, those of each."""
-        shapes_by_class = []
-        for columns in self.tables.shapes():
+        scorer, shapes_by_class = self.scorer, []
+        if isinstance(scorer, PairModel) and self._has_shapes_by_class:
+            by_column = [scorer.shape_functions(k) for k in range(self.classes.size)]
+        else:
+            by_column = [self.additive.shape_functions]
+        for columns in by_column:
             shapes: Any = columns
             if self.encoder is not None:
                 shapes = self.encoder.shape_functions(columns)
@@ -275,7 +296,15 @@ class FittedModel(Displayed):
         """
         if label is None:
             label = int(self.winners(self.votes(row))[0]) if self.classes.size > 2 else 1
-        explanation = self.tables.explain(row, label)
+        scorer = self.scorer
+        if isinstance(scorer, PairModel):
+            explanation = scorer.of_class(label).explain(row)
+        else:
+            assert isinstance(scorer, (AdditiveModel, TreeModel))
+            explanation = scorer.explain(row)
+            if label == 0:  # a vote for the first of two classes is one against the second
+                votes, base = -explanation.votes, -explanation.base
+                explanation = replace(explanation, votes=votes, base=base)
         if self.encoder is not None:
             explanation = self.encoder.explain(explanation)
         named = self.classes.tolist()[label]
@@ -286,106 +315,6 @@ _INTERACT = (
     "only a booster of the built-in stump is an additive model (max_leaves=2); this one was fitted "
     "with trees, whose questions interact"
 )
-
-Shapes = dict[int, ShapeFunction]
-"""The step function of each column that has a vote."""
-
-
-class Tables(ABC):
-    """The votes of all weak hypotheses of a model, by the columns that they ask about."""
-
-    @property
-    @abstractmethod
-    def additive(self) -> AdditiveModel:
-        """The votes as one function of each column; AttributeError if they are none."""
-
-    def shapes(self) -> list[Shapes]:
-        """Return the step functions of the columns; of several classes, those of each."""
-        return [self.additive.shape_functions]
-
-    @abstractmethod
-    def explain(self, row: Matrix, label: int) -> Explanation:
-        """Return the votes of the columns on one row for one class, given by its number."""
-
-    @property
-    def bases(self) -> list[float]:
-        """The part of the scores of each class that no column decides."""
-        return [0.0]
-
-
-@dataclass(frozen=True, eq=False)
-class StumpTables(Tables):
-    """Stumps of two classes: one step function for each column."""
-
-    model: AdditiveModel
-
-    @property
-    def additive(self) -> AdditiveModel:
-        """The model itself."""
-        return self.model
-
-    def explain(self, row: Matrix, label: int) -> Explanation:
-        """Return the values of the step functions."""
-        return _turned(self.model.explain(row), label)
-
-
-@dataclass(frozen=True, eq=False)
-class TreeTables(Tables):
-    """Trees of two classes."""
-
-    model: TreeModel
-
-    @property
-    def additive(self) -> AdditiveModel:
-        """Questions of a tree interact."""
-        raise AttributeError(_INTERACT)
-
-    def explain(self, row: Matrix, label: int) -> Explanation:
-        """Credit the votes to the questions on the way of the row."""
-        return _turned(self.model.explain(row), label)
-
-
-@dataclass(frozen=True, eq=False)
-class PairTables(Tables):
-    """Stumps or trees of several classes."""
-
-    model: PairModel
-
-    @property
-    def _of_stumps(self) -> bool:
-        return bool((self.model.trees.n_nodes <= 3).all())
-
-    @property
-    def additive(self) -> AdditiveModel:
-        """There is none, or one for each class."""
-        if self._of_stumps:
-            raise AttributeError(
-                f"there is one additive model for each of {self.model.n_classes} classes: "
-                "shape_functions_ has their step functions"
-            )
-        raise AttributeError(_INTERACT)
-
-    def shapes(self) -> list[Shapes]:
-        """Return the step functions of each class."""
-        if not self._of_stumps:
-            return super().shapes()
-        return [self.model.shape_functions(k) for k in range(self.model.n_classes)]
-
-    def explain(self, row: Matrix, label: int) -> Explanation:
-        """Credit the votes for the class to the questions on the way of the row."""
-        return self.model.of_class(label).explain(row)
-
-    @property
-    def bases(self) -> list[float]:
-        """The part of the scores of each class that no column decides."""
-        return [self.model.of_class(k).base for k in range(self.model.n_classes)]
-
-
-def _turned(explanation: Explanation, label: int) -> Explanation:
-    """Return the explanation for the first of two classes, if it is asked for."""
-    if label != 0:
-        return explanation
-    return replace(explanation, votes=-explanation.votes, base=-explanation.base)
 
 
 def cast_votes(

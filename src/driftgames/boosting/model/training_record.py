@@ -241,24 +241,15 @@ class Fitted(NamedTuple):
 
     model: FittedModel
     record: TrainingRecord
+    held_out_votes: FloatArray | None = None
+    """Of a mean, the votes on every example by the boosters that held it out."""
 
-    def calibrated(self, calibration: Calibration | None, held_out: HeldOut | None) -> Fitted:
+    def calibrated(self, calibration: Any, held_out: HeldOut | None) -> Fitted:
         """Return the same with a sigmoid, and what was wrong on examples held out."""
         model = replace(self.model, calibration=calibration)
         if calibration is None and held_out is not None:
             held_out = held_out.without_sigmoid()
-        return Fitted(model, replace(self.record, held_out=held_out))
-
-
-def vote_by_mass(masses: Sequence[int]) -> FloatArray:
-    """Return the vote where no hypothesis votes, from the mass of each class.
-
-    For two classes it is the share of class 1 less that of class 0, for more twice the share of
-    each class less 1.
-    """
-    if len(masses) == 2:
-        return np.array([(masses[1] - masses[0]) / sum(masses)])
-    return np.array([2 * each / sum(masses) - 1 for each in masses])
+        return self._replace(model=model, record=replace(self.record, held_out=held_out))
 
 
 def take_turns(sizes: Sequence[int]) -> IntArray:

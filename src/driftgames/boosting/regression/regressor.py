@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, fields
 from typing import Any, Self
@@ -18,11 +17,22 @@ from driftgames.boosting.data.sample_weights import check_weights
 from driftgames.boosting.engine.rules import PotentialRule
 from driftgames.boosting.engine.shape import TreeShape
 from driftgames.boosting.fit.job import Job
-from driftgames.boosting.parameters import N_ESTIMATORS, SHARED, Parameter, at_least, auto_or
+from driftgames.boosting.parameters import (
+    N_ESTIMATORS,
+    OWN,
+    SHARED,
+    Parameter,
+    at_least,
+    auto_or,
+)
 from driftgames.boosting.regression.distribution import PredictedDistribution
-from driftgames.boosting.regression.stages import MOST_STAGES, HeldOutScores, StagedModel, fit_stages
+from driftgames.boosting.regression.stages import (
+    StagedModel,
+    fit_stages,
+)
 from driftgames.boosting.regression.thresholds import N_THRESHOLDS
-from driftgames.core.checks import as_floats, check_fraction, float_errors, shown
+from driftgames.core.checks import as_floats, check_fraction, float_errors
+from driftgames.core.schema import Requirement, integer
 from driftgames.core.threads import count_threads
 from driftgames.core.typing import FloatArray
 from driftgames.potentials import NormalHedgeDT
@@ -129,7 +139,8 @@ class NHBoostDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
         weights = None
         if sample_weight is not None:
             with float_errors("sample_weight"):
-                weights = check_weights(sample_weight, rows, outcomes)
+                weights = check_weights(sample_weight, rows, outcomes, None)
+        if weights is not None:
             heavy = weights > 0
             rows, outcomes, weights = rows[heavy], outcomes[heavy], weights[heavy]
         model, scores = fit_stages(
@@ -214,7 +225,12 @@ class NHBoostDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
         return ExampleChecks(self).check_rows(X, None if encoder is None else encoder.categorical)
 
 
-def _as_outcomes(y: object) -> FloatArray:
+_STAGES = Requirement(
+    'an integer from 1 or "auto"', lambda v: v == "auto" or (type(v) is int and v >= 1)
+)
+
+
+def _as_outcomes(y: Any) -> FloatArray:
     """Return outcomes as numbers."""
     outcomes = as_floats("y", y)
     if outcomes.ndim == 2 and outcomes.shape[1] == 1:
@@ -224,4 +240,11 @@ def _as_outcomes(y: object) -> FloatArray:
     return outcomes
 
 
-PARAMETERS: Mapping[str, Parameter] = {}
+PARAMETERS: Mapping[str, Parameter] = {
+    **{each.name: SHARED[each.name] for each in fields(NHBoostDTRegressor) if each.name in SHARED},
+    "n_estimators": N_ESTIMATORS,
+    "d": OWN["d"],
+    "n_thresholds": Parameter("", integer(1), at_least(1)),
+    "n_stages": Parameter("", _STAGES, auto_or(at_least(1))),
+}
+"""The parameters by their names."""

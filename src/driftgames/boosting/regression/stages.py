@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import scipy.sparse
@@ -25,9 +25,9 @@ from driftgames.boosting.fit.fit_booster import fit_booster
 from driftgames.boosting.fit.job import Columns, Job
 from driftgames.boosting.fit.source import MemorySource
 from driftgames.boosting.model.fitted_model import FittedModel
+from driftgames.boosting.model.sigmoids import Sigmoids
 from driftgames.boosting.model.training_record import Fitted, TrainingRecord
 from driftgames.boosting.regression.distribution import LEVELS, PredictedDistribution
-from driftgames.boosting.regression.sigmoids import Sigmoids
 from driftgames.boosting.regression.thresholds import Thresholds
 from driftgames.core.typing import FloatArray, IntArray
 
@@ -56,8 +56,8 @@ class Stage:
 
     def above(self, votes: FloatArray) -> FloatArray:
         """Return the probabilities that the outcome lies above each threshold."""
-        assert isinstance(self.model.calibration, Sigmoids)
-        return self.model.calibration.probabilities(votes)
+        sigmoids = cast(Sigmoids, self.model.calibration)
+        return sigmoids.probabilities(votes)
 
     def columns(self, X: Matrix, offset: FloatArray | None) -> Matrix:
         """Return the columns of examples that the trees ask about."""
@@ -225,9 +225,11 @@ def _fit_one(
     columns = Columns(thresholds.values, X.shape[1], names, thresholds.gaps)
     source = MemorySource(columns, X, y, categories, sample_weight)
     fitted: Fitted = fit_booster(job, source)
-    assert fitted.held_out is not None
     stage = Stage(fitted.model, fitted.record, thresholds)
-    above = stage.above(fitted.held_out)
+    votes = fitted.held_out_votes
+    if votes is None:  # no tree has an edge
+        votes = np.tile(fitted.model.default_vote, (y.size, 1))
+    above = stage.above(votes)
     return stage, thresholds.expectations(above), thresholds.quantiles(above, LEVELS)
 
 
@@ -243,7 +245,7 @@ def _mean_crps(distribution: PredictedDistribution, y: FloatArray, masses: IntAr
 def _average_best(
     found: Sequence[PredictedDistribution], scores: Sequence[float], y: FloatArray, masses: IntArray
 ) -> tuple[tuple[int, ...], PredictedDistribution, float]:
-    """Return which stages to average, their mean, and its CRPS: the best, and others if they help."""
+    """Return which stages are averaged, the best one first; their mean; and its CRPS."""
     order = sorted(range(len(found)), key=lambda number: scores[number])
     averaged, best, crps = [order[0]], found[order[0]], scores[order[0]]
     for number in order[1:]:

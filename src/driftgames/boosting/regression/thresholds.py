@@ -24,6 +24,7 @@ _WITH_TAILS = 12  # from this number of thresholds on, outer bins are divided
 _TAILS = 0.15, 0.45  # where, as shares of an outer bin
 _UNITS = 2**16  # the sum of all gaps as integers
 _INNER, _OUTER = 8, 60  # the steps between the knots of a bin
+_LEAST = 3  # thresholds
 _FEW = 3  # so few different outcomes of a bin are atoms
 
 
@@ -59,14 +60,20 @@ class Thresholds:
         places = np.searchsorted(below, levels_for(n_thresholds) * float(below[-1]))
         values = np.unique(ascending[places])
         values = values[values < ascending[-1]]
+        if values.size < _LEAST:  # few different outcomes: more thresholds between the last two
+            wanted = _LEAST - values.size + 2
+            more = np.linspace(values[-1] if values.size else ascending[0], ascending[-1], wanted)
+            values = np.concatenate([values, more[1:-1]])
         means, knots = [], []
         ends = np.searchsorted(ascending, values, side="right").tolist()
         for j, (begin, end) in enumerate(zip([0, *ends], [*ends, y.size], strict=True)):
             inside, weights = ascending[begin:end], masses[order[begin:end]]
+            lowest = values[j - 1] if j else ascending[0]
+            if not inside.size:
+                inside, weights = np.array([lowest, values[j]]), np.ones(2, dtype=np.int64)
             means.append(_mean(inside, weights))
-            outer = j in (0, values.size)
-            lowest = values[j - 1] if j else inside[0]
-            knots.append(_knots(inside, weights, lowest, _OUTER if outer else _INNER))
+            n_steps = _OUTER if j in (0, values.size) else _INNER
+            knots.append(_knots(inside, weights, lowest, n_steps))
         sizes = [each.size for each in knots]
         starts = np.concatenate([[0], np.cumsum(sizes)])
         return cls(values, _gaps(values), np.array(means), np.concatenate(knots), starts)
@@ -105,11 +112,12 @@ def levels_for(n_thresholds: int) -> FloatArray:
     20
     """
     step = 1.0 / (n_thresholds + 1)
-    levels = np.arange(1, n_thresholds + 1) * step
+    levels: FloatArray = np.arange(1, n_thresholds + 1) * step
     if n_thresholds < _WITH_TAILS:
-        return levels
+        return np.asarray(levels, dtype=np.float64)
     tails = np.array(_TAILS) * step
-    return np.concatenate([tails, levels, 1.0 - tails[::-1]])
+    all_levels: FloatArray = np.concatenate([tails, levels, 1.0 - tails[::-1]])
+    return all_levels
 
 
 def _gaps(values: FloatArray) -> IntArray:
@@ -118,7 +126,7 @@ def _gaps(values: FloatArray) -> IntArray:
         return np.full(values.size, _UNITS)
     steps = np.diff(values)
     gaps = (np.append(steps[:1], steps) + np.append(steps, steps[-1:])) / 2.0
-    return np.maximum(np.rint(gaps / gaps.max() * _UNITS), 1.0).astype(np.int64)
+    return np.asarray(np.maximum(np.rint(gaps / gaps.max() * _UNITS), 1.0), dtype=np.int64)
 
 
 def _mean(values: FloatArray, masses: IntArray) -> float:
@@ -138,9 +146,7 @@ def _knots(values: FloatArray, masses: IntArray, lowest: float, n_steps: int) ->
 
 
 @kernel
-def _write_quantiles(
-    above: Array, levels: Array, knots: Array, starts: Array, out: Array
-) -> None:
+def _write_quantiles(above: Array, levels: Array, knots: Array, starts: Array, out: Array) -> None:
     """Write the quantiles of each row: linear between the knots of the bin that has a level."""
     n_bins = starts.size - 1
     for i in range(above.shape[0]):

@@ -50,6 +50,11 @@ class Sigmoids:
             intercepts.append(intercept)
         return cls(np.array(slopes), np.array(intercepts))
 
+    @property
+    def slope(self) -> float:
+        """The mean slope: how much a vote says."""
+        return total(self.slopes) / self.slopes.size
+
     def probabilities(self, votes: FloatArray) -> FloatArray:
         """Return the probability of each row to lie above each threshold: none rises."""
         above = _sigmoid(self.slopes * votes + self.intercepts)
