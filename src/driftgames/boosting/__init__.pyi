@@ -17,3 +17,7 @@ from driftgames.boosting.model.explanation import ShapeFunction as ShapeFunction
 from driftgames.boosting.model.stumps import Stumps as Stumps
 from driftgames.boosting.model.trees import Trees as Trees
 from driftgames.boosting.plain import WeakLearnerBooster as WeakLearnerBooster
+from driftgames.boosting.regression.distribution import (
+    PredictedDistribution as PredictedDistribution,
+)
+from driftgames.boosting.regression.regressor import NHBoostDTRegressor as NHBoostDTRegressor

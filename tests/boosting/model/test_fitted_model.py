@@ -18,6 +18,7 @@ from driftgames.boosting import (
     PotentialBoostClassifier,
     Stumps,
 )
+from driftgames.boosting.model.training_record import Fitted
 from driftgames.certificates.margins import Margins
 from driftgames.potentials import Exponential, TwoNorm
 

@@ -205,12 +205,16 @@ _MOST_BYTES = 2**20  # of a label: a file must not ask for more memory than it i
 
 
 def check_model(
-    content: Content, estimators: Mapping[str, Mapping[str, Requirement]], left_out: Iterable[str]
+    content: Content,
+    estimators: Mapping[str, Mapping[str, Requirement]],
+    left_out: Iterable[str],
+    pairs_of_example: int | None = None,
 ) -> None:
     """Raise `ValueError` for the first member of a model that is missing, unknown or wrong.
 
     ``estimators`` gives the parameters of each class that a file can hold. Those that are
-    ``left_out`` need not be there.
+    ``left_out`` need not be there. The margins count an example ``pairs_of_example`` times.
+    Default: as classes do.
     """
     members = dotted(content)
     # the other requirements depend on these
@@ -238,7 +242,7 @@ def check_model(
     if "chosen" in content:
         _check_chosen(members)
     if "members" in content or "mean_error" in content:
-        _check_members(members)
+        _check_members(members, pairs_of_example)
 
 
 def _check_chosen(members: dict[str, Any]) -> None:
@@ -252,7 +256,7 @@ def _check_chosen(members: dict[str, Any]) -> None:
         raise ValueError(f"chosen.trials must have one chosen trial, that of {size}; got {won}")
 
 
-def _check_members(members: dict[str, Any]) -> None:
+def _check_members(members: dict[str, Any], copies: int | None) -> None:
     """Raise ValueError unless members make up the rounds and have seen the examples of a mean."""
     for name in ("members", "mean_error"):
         if name not in members:
@@ -269,7 +273,8 @@ def _check_members(members: dict[str, Any]) -> None:
         raise ValueError(f"members must be of two folds or more, or one; got {boosters}")
     # every example is held out once, but for a single member, which tells what it has seen
     n_classes = len(members["classes.values"])
-    copies = 1 if n_classes == 2 else 2 * (n_classes - 1)
+    if copies is None:
+        copies = 1 if n_classes == 2 else 2 * (n_classes - 1)
     seen = copies * sum(each[1] for each in boosters[:n_folds])
     mass = max(n_folds - 1, 1) * sum(members["margins.masses"])
     if seen != mass:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from driftgames.core.checks import as_floats, check_fraction, check_integer, shown
+from driftgames.core.checks import as_floats, check_choice, check_fraction, check_integer, shown
 from driftgames.core.display import Displayed, Fields, Sketch
 from driftgames.core.generators import RandomState, own_generator
 from driftgames.core.typing import Axes, Figure, FloatArray
@@ -119,19 +119,21 @@ class PredictedDistribution(Displayed):
         check_fraction("coverage", coverage)
         return self.ppf([(1.0 - coverage) / 2.0, (1.0 + coverage) / 2.0])
 
-    def cdf(self, y: npt.ArrayLike) -> FloatArray:
-        """Return the probability of each row to be at most ``y``: a number, or one for each row."""
+    def cdf(self, y: npt.ArrayLike, *, side: Literal["left", "right"] = "right") -> FloatArray:
+        """Return the probability of each row to be at most ``y``: a number, or one for each row.
+
+        With ``side="left"`` it is that of being less than ``y``.
+        """
+        check_choice("side", side, ("left", "right"))
         outcomes = self._outcomes(y)
         out = np.empty(len(self))
         for i, (row, outcome) in enumerate(zip(self.quantiles, outcomes, strict=True)):
-            k = int(np.searchsorted(row, outcome, side="right")) - 1
-            if k < 0:
-                out[i] = 0.0
-            elif k >= self._n_steps:
-                out[i] = 1.0
+            k = int(np.searchsorted(row, outcome, side=side))
+            if k == 0 or k > self._n_steps:
+                out[i] = self.levels[0] if k == 0 else self.levels[-1]
             else:
-                share = (outcome - row[k]) / (row[k + 1] - row[k])
-                out[i] = self.levels[k] + share * (self.levels[k + 1] - self.levels[k])
+                share = (outcome - row[k - 1]) / (row[k] - row[k - 1])
+                out[i] = self.levels[k - 1] + share * (self.levels[k] - self.levels[k - 1])
         return out
 
     def crps(self, y: npt.ArrayLike) -> FloatArray:

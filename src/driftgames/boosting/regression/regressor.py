@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass, fields
-from typing import Any, Self
+from dataclasses import KW_ONLY, dataclass, fields, replace
+from typing import Any, Self, cast
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from driftgames.boosting.data.bins import Matrix
+from driftgames.boosting.data.bins import Array, Matrix
 from driftgames.boosting.data.checks import ExampleChecks, warn_of_identifiers
 from driftgames.boosting.data.sample_weights import check_weights
 from driftgames.boosting.engine.rules import PotentialRule
@@ -25,16 +25,18 @@ from driftgames.boosting.parameters import (
     at_least,
     auto_or,
 )
+from driftgames.boosting.promises import mean_certificate
 from driftgames.boosting.regression.distribution import PredictedDistribution
 from driftgames.boosting.regression.stages import (
     StagedModel,
     fit_stages,
 )
 from driftgames.boosting.regression.thresholds import N_THRESHOLDS
+from driftgames.certificates.numbers_held_out import NumberCertificate
 from driftgames.core.checks import as_floats, check_fraction, float_errors
 from driftgames.core.schema import Requirement, integer
 from driftgames.core.threads import count_threads
-from driftgames.core.typing import FloatArray
+from driftgames.core.typing import FloatArray, Path
 from driftgames.potentials import NormalHedgeDT
 
 
@@ -153,11 +155,19 @@ class NHBoostDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
             n_thresholds=self.n_thresholds,
             n_stages=None if isinstance(self.n_stages, str) else self.n_stages,
         )
-        self._model, self._scores = model, scores
-        self.n_features_in_ = checks.n_features
-        if checks.names is not None:
-            self.feature_names_in_ = checks.names
-        elif hasattr(self, "feature_names_in_"):
+        return self.adopt(model, scores, checks.n_features, checks.names)
+
+    def adopt(
+        self, model: StagedModel, scores: HeldOutScores, n_features: int, names: Array | None
+    ) -> Self:
+        """Take over a fitted model; the settings stay."""
+        stale = names is None and hasattr(self, "feature_names_in_")
+        # no call stands between these, so that no interruption comes between them
+        self._fitted = model, scores
+        self.n_features_in_ = n_features
+        if names is not None:
+            self.feature_names_in_ = names
+        elif stale:
             del self.feature_names_in_
         return self
 
@@ -166,7 +176,6 @@ class NHBoostDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
         for name, value in self.get_params(deep=False).items():
             if (check := PARAMETERS[name].check) is not None:
                 check(name, value)
-        is_open = isinstance(self.max_leaves, str)
         return Job(
             rule=PotentialRule(NormalHedgeDT(self.d)),
             shape=TreeShape(
@@ -182,11 +191,15 @@ class NHBoostDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
             stops_if_many=False,
             n_jobs=self.n_jobs,
             verbose=bool(self.verbose),
-            settings={"d": self.d, "is_open": is_open},
+            settings=self.binding_settings(),
         )
 
+    def binding_settings(self) -> dict[str, Any]:
+        """Return the settings that certificates depend on."""
+        return {"d": self.d}
+
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_model")
+        return hasattr(self, "_fitted")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -194,35 +207,106 @@ class NHBoostDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
         tags.input_tags.allow_nan = True
         return tags
 
+    # ------------------------------------------------------------------- what was fitted
+
+    @property
+    def model_(self) -> StagedModel:
+        """The fitted model, which is never changed: a fit makes another one."""
+        check_is_fitted(self)
+        return self._fitted[0]
+
+    @property
+    def scores_(self) -> HeldOutScores:
+        """What the distributions of the examples were worth, each by boosters that held it out."""
+        check_is_fitted(self)
+        return self._fitted[1]
+
+    @property
+    def feature_importances_(self) -> FloatArray:
+        """The share of all edges that the trees of each feature had.
+
+        What a stage owes to the mean of the stage before is shared as that stage shares it.
+        """
+        model = self.model_
+        shares = np.zeros(self.n_features_in_)
+        found = []
+        for stage in model.stages:
+            own = stage.model.importances(stage.record.history["edge"])
+            before = own[shares.size :].sum()
+            shares = own[: shares.size] + before * shares
+            found.append(shares)
+        averaged = [found[number] for number in model.averaged]
+        return np.mean(averaged, axis=0) if averaged else shares
+
+    @property
+    def certificate_(self) -> NumberCertificate:
+        """What was measured on examples held out, and what Theorem 3 promises of the training set.
+
+        The theorem is about the pairs of examples and thresholds of the best stage.
+        """
+        model, scores = self._fitted if self.__sklearn_is_fitted__() else (self.model_, None)
+        assert scores is not None
+        pairs = None
+        if model.stages:
+            stage = model.stages[model.averaged[0]]
+            bound = NormalHedgeDT(self.d).bound
+            if len(stage.record.members) > 1:
+                pairs = mean_certificate("NH-Boost.DT over pairs", stage.model, stage.record, bound)
+                if pairs.needed is not None:
+                    n_examples = pairs.needed.n_examples // int(stage.thresholds.gaps.sum())
+                    pairs = replace(pairs, needed=pairs.needed._replace(n_examples=n_examples))
+        covered = float(np.mean((scores.low >= 0.05) & (scores.high <= 0.95)))
+        return NumberCertificate(scores.n_examples, scores.crps[-1], scores.mae, covered, pairs)
+
     # ------------------------------------------------------------------- predictions
 
     def predict(self, X: object) -> FloatArray:
         """Return the mean outcome of each row."""
-        return self._staged().means(self._rows(X), n_threads=count_threads(self.n_jobs))
+        rows = self._rows(X)
+        return self.model_.means(rows, n_threads=count_threads(self.n_jobs))
 
     def predict_distribution(self, X: object) -> PredictedDistribution:
         """Return the distribution of the outcome of each row."""
-        rows, model = self._rows(X), self._staged()
-        return model.distribution(rows, n_threads=count_threads(self.n_jobs))
+        rows = self._rows(X)
+        return self.model_.distribution(rows, n_threads=count_threads(self.n_jobs))
 
     def predict_quantiles(self, X: object, q: npt.ArrayLike) -> FloatArray:
         """Return the quantiles of each row at a level, or a column for each of several."""
         return self.predict_distribution(X).ppf(q)
 
     def predict_interval(self, X: object, coverage: float = 0.9) -> FloatArray:
-        """Return the ends of an interval for each row that covers so many outcomes."""
-        check_fraction("coverage", coverage)
-        return self.predict_distribution(X).interval(coverage)
+        """Return the ends of an interval for each row that covers so many outcomes.
 
-    def _staged(self) -> StagedModel:
-        check_is_fitted(self)
-        return self._model
+        The ends are quantiles at levels between which that share of the training examples lay, each
+        by boosters that held it out (CV+, Barber et al., Annals of Statistics 49, 2021). Their
+        theorem would promise a miss at most twice as often as asked for, if these examples had not
+        chosen sizes and sigmoids too; so nothing is promised, and docs/regression.md tells what was
+        measured.
+        """
+        check_fraction("coverage", coverage)
+        rows = self.predict_distribution(X)
+        return rows.ppf(self.scores_.levels(coverage))
 
     def _rows(self, X: object) -> Matrix:
         """Return examples to predict: numbers, or what the codes of categories are found in."""
-        check_is_fitted(self)
-        encoder = self._model.stages[0].model.encoder if self._model.stages else None
+        stages = self.model_.stages
+        encoder = stages[0].model.encoder if stages else None
         return ExampleChecks(self).check_rows(X, None if encoder is None else encoder.categorical)
+
+    # ------------------------------------------------------------------- files
+
+    def save(self, path: Path) -> None:
+        """Write the model to a JSON file, atomically; docs/model_format.md describes it."""
+        from driftgames.boosting.regression.document import save_regressor
+
+        save_regressor(self, path)
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Return the model that `save` wrote."""
+        from driftgames.boosting.regression.document import load_regressor
+
+        return cast(Self, load_regressor(cls, PARAMETERS, path))
 
 
 _STAGES = Requirement(

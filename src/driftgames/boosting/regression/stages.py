@@ -54,10 +54,10 @@ class Stage:
     record: TrainingRecord
     thresholds: Thresholds
 
-    def above(self, votes: FloatArray) -> FloatArray:
-        """Return the probabilities that the outcome lies above each threshold."""
-        sigmoids = cast(Sigmoids, self.model.calibration)
-        return sigmoids.probabilities(votes)
+    @property
+    def sigmoids(self) -> Sigmoids:
+        """What makes probabilities of votes."""
+        return cast(Sigmoids, self.model.calibration)
 
     def columns(self, X: Matrix, offset: FloatArray | None) -> Matrix:
         """Return the columns of examples that the trees ask about."""
@@ -130,7 +130,7 @@ class StagedModel:
         offset: FloatArray | None = None
         for stage in self.stages:
             votes = stage.model.votes(stage.columns(X, offset), n_threads=n_threads)
-            above = stage.above(votes)
+            above = stage.sigmoids.probabilities(votes)
             means, asked = stage.thresholds.expectations(above), ask(stage, above)
             if offset is not None:
                 means = means + offset
@@ -149,12 +149,36 @@ class StagedModel:
 
 @dataclass(frozen=True, eq=False)
 class HeldOutScores:
-    """What the distributions of examples are worth, each by boosters that held it out."""
+    """What the distributions of examples were worth, each by boosters that held it out.
+
+    The *place* of an outcome is the probability that its distribution gives to all below it.
+    """
 
     crps: tuple[float, ...]
-    """The mean CRPS of each stage, then that of the average."""
-    distribution: PredictedDistribution
-    """The distributions of the average."""
+    """The mean CRPS of each stage that was tried, then that of the average."""
+    mae: float
+    """The mean absolute error of the medians."""
+    low: FloatArray
+    high: FloatArray
+    """Ascending places of the outcomes, with and without the outcome itself; of many, some."""
+    n_examples: int
+
+    def levels(self, coverage: float) -> tuple[float, float]:
+        """Return the levels of the quantiles between which so many of the outcomes lie.
+
+        Half of the rest lies below them, and half above; one outcome more is counted on each side,
+        as conformal prediction does.
+        """
+        n = self.low.size
+        outside = math.floor((n + 1) * (1.0 - coverage) / 2.0)
+        if outside == 0:
+            return 0.0, 1.0
+        low, high = float(self.low[outside - 1]), float(self.high[n - outside])
+        return (low, high) if low <= high else (0.0, 1.0)
+
+
+MOST_PLACES = 2000
+"""The most places of outcomes that a model keeps."""
 
 
 def fit_stages(
@@ -176,8 +200,10 @@ def fit_stages(
         weights = SampleWeights.of(sample_weight)
     masses = weights.of_each
     if y.min() == y.max():
-        constant = StagedModel((), (), exponent, float(y[0]))
-        return constant, HeldOutScores((0.0,), constant.distribution(X))
+        nowhere = np.empty(0)
+        return StagedModel((), (), exponent, float(y[0])), HeldOutScores(
+            (0.0,), 0.0, nowhere, nowhere, y.size
+        )
     stages: list[Stage] = []
     offset: FloatArray | None = None
     found: list[PredictedDistribution] = []
@@ -202,12 +228,25 @@ def fit_stages(
             names = None if names is None else np.append(names, "mean of the stage before")
     averaged, best, crps = _average_best(found, scores, y, masses)
     model = StagedModel(tuple(stages[: 1 + max(averaged)]), averaged, exponent)
-    held_out = PredictedDistribution(
-        LEVELS, np.ldexp(best.quantiles, exponent), np.ldexp(best.mean(), exponent)
-    )
-    return model, HeldOutScores(
-        tuple(math.ldexp(each, exponent) for each in (*scores, crps)), held_out
-    )
+    return model, _scores(best, [*scores, crps], y, masses, exponent)
+
+
+def _scores(
+    best: PredictedDistribution,
+    crps: Sequence[float],
+    y: FloatArray,
+    masses: IntArray,
+    exponent: int,
+) -> HeldOutScores:
+    """Return what the distributions of examples were worth."""
+    errors = np.abs(y - best.median()) * masses
+    mae = math.fsum(errors.tolist()) / int(masses.sum())
+    low, high = np.sort(best.cdf(y)), np.sort(best.cdf(y, side="left"))
+    if y.size > MOST_PLACES:  # the next place outwards stands for those that are left out
+        at = np.arange(1, MOST_PLACES + 1) * (y.size + 1) / (MOST_PLACES + 1) - 1
+        low, high = low[np.floor(at).astype(np.intp)], high[np.ceil(at).astype(np.intp)]
+    unit = [math.ldexp(each, exponent) for each in (*crps, mae)]
+    return HeldOutScores(tuple(unit[:-1]), unit[-1], low, high, y.size)
 
 
 def _fit_one(
@@ -229,7 +268,7 @@ def _fit_one(
     votes = fitted.held_out_votes
     if votes is None:  # no tree has an edge
         votes = np.tile(fitted.model.default_vote, (y.size, 1))
-    above = stage.above(votes)
+    above = stage.sigmoids.probabilities(votes)
     return stage, thresholds.expectations(above), thresholds.quantiles(above, LEVELS)
 
 

@@ -112,12 +112,11 @@ def levels_for(n_thresholds: int) -> FloatArray:
     20
     """
     step = 1.0 / (n_thresholds + 1)
-    levels: FloatArray = np.arange(1, n_thresholds + 1) * step
-    if n_thresholds < _WITH_TAILS:
-        return np.asarray(levels, dtype=np.float64)
-    tails = np.array(_TAILS) * step
-    all_levels: FloatArray = np.concatenate([tails, levels, 1.0 - tails[::-1]])
-    return all_levels
+    levels = [k * step for k in range(1, n_thresholds + 1)]
+    if n_thresholds >= _WITH_TAILS:
+        tails = [share * step for share in _TAILS]
+        levels = [*tails, *levels, *(1.0 - each for each in reversed(tails))]
+    return np.array(levels)
 
 
 def _gaps(values: FloatArray) -> IntArray:

@@ -1,0 +1,224 @@
+"""The files of regressors, as docs/model_format.md says: JSON that is checked when it is read.
+
+A stage is written as a classifier is, whose labels are the thresholds. The vote of a leaf is its
+position among them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from driftgames.boosting.data.bins import Array
+from driftgames.boosting.model.document import check_model, decode_fitted, encode_fitted
+from driftgames.boosting.model.sigmoids import Sigmoids
+from driftgames.boosting.parameters import Parameter
+from driftgames.boosting.regression.stages import HeldOutScores, Stage, StagedModel
+from driftgames.boosting.regression.thresholds import Thresholds
+from driftgames.core.documents import DocumentError, read_document, write_document
+from driftgames.core.schema import (
+    LIST,
+    NUMBER,
+    OBJECT,
+    SHARE,
+    STRING,
+    Requirement,
+    check_members,
+    integer,
+    list_of,
+    one_of,
+)
+from driftgames.core.typing import Content, Path
+
+if TYPE_CHECKING:
+    from driftgames.boosting.regression.regressor import NHBoostDTRegressor
+
+FORMAT = "driftgames.regression"
+VERSION = 1
+
+_KIND = "NHBoostDTRegressor"
+_MOST_STAGES = 1000
+_EXPONENT = integer(-1100, 1100)  # of any float
+
+
+def save_regressor(booster: NHBoostDTRegressor, path: Path) -> None:
+    """Write a fitted regressor to ``path``, atomically."""
+    write_document(path, FORMAT, VERSION, encode_regressor(booster))
+
+
+def encode_regressor(booster: NHBoostDTRegressor) -> Content:
+    """Return a fitted regressor as the content of a document."""
+    model, scores = booster.model_, booster.scores_
+    names = getattr(booster, "feature_names_in_", None)
+    parameters = {
+        name: value.tolist() if isinstance(value, np.ndarray) else value
+        for name, value in booster.get_params(deep=False).items()
+    }
+    return {
+        "estimator": _KIND,
+        "parameters": parameters,
+        "n_features_in": booster.n_features_in_,
+        "feature_names_in": None if names is None else [str(name) for name in names],
+        "exponent": model.exponent,
+        "constant": model.constant,
+        "averaged": list(model.averaged),
+        "stages": [_encode_stage(stage) for stage in model.stages],
+        "held_out": {
+            each.name: np.asarray(getattr(scores, each.name)).tolist() for each in fields(scores)
+        },
+    }
+
+
+def load_regressor(
+    kind: type[NHBoostDTRegressor], rules: Mapping[str, Parameter], path: Path
+) -> NHBoostDTRegressor:
+    """Return the regressor that `save_regressor` wrote, ready to predict."""
+    content = read_document(path, FORMAT, VERSION)
+    try:
+        return _decode(kind, rules, content)
+    except ValueError as error:
+        raise DocumentError(f"{path}: not a regressor that can be read: {error}") from error
+
+
+def _decode(
+    kind: type[NHBoostDTRegressor], rules: Mapping[str, Parameter], content: Content
+) -> NHBoostDTRegressor:
+    check_members(content, _SCHEMA)
+    check_members(content["parameters"], {name: each.stored for name, each in rules.items()})
+    if unknown := set(content["parameters"]) - set(rules):
+        raise ValueError(f"parameters.{min(unknown)} is not a parameter of {_KIND}")
+    list_of(content["n_features_in"], STRING).or_null.check(
+        "feature_names_in", content["feature_names_in"]
+    )
+    booster = kind(**content["parameters"])
+    n_features = content["n_features_in"]
+    stages = tuple(
+        _decode_stage(each, n_features + (number > 0), booster.binding_settings())
+        for number, each in enumerate(content["stages"])
+    )
+    averaged = tuple(content["averaged"])
+    if bool(stages) != bool(averaged) or not set(averaged) <= set(range(len(stages))):
+        raise ValueError(f"averaged must be numbers of the {len(stages)} stages; got {averaged}")
+    scores = content["held_out"]
+    check_members(scores, _SCORES)
+    model = StagedModel(stages, averaged, content["exponent"], float(content["constant"]))
+    held_out = HeldOutScores(
+        tuple(map(float, scores["crps"])),
+        float(scores["mae"]),
+        np.array(scores["low"], dtype=np.float64),
+        np.array(scores["high"], dtype=np.float64),
+        int(scores["n_examples"]),
+    )
+    names = content["feature_names_in"]
+    return booster.adopt(
+        model, held_out, n_features, None if names is None else np.array(names, dtype=object)
+    )
+
+
+def _encode_stage(stage: Stage) -> Content:
+    """Return a stage: its booster without the sigmoid, and what makes numbers of its votes."""
+    encoded = encode_fitted(replace(stage.model, calibration=None), stage.record)
+    asks = stage.model.trees.left > 0
+    positions = (stage.model.trees.vote > 0).sum(axis=1)
+    encoded["trees"]["vote"] = np.where(asks, 0, positions).tolist()
+    thresholds = {
+        each.name: getattr(stage.thresholds, each.name).tolist() for each in fields(Thresholds)
+    }
+    sigmoids = stage.sigmoids
+    return {
+        "booster": encoded,
+        "thresholds": thresholds,
+        "sigmoids": {
+            "slopes": sigmoids.slopes.tolist(),
+            "intercepts": sigmoids.intercepts.tolist(),
+        },
+    }
+
+
+def _decode_stage(content: Content, n_features: int, settings: Mapping[str, Any]) -> Stage:
+    check_members(content, dict.fromkeys(("booster", "thresholds", "sigmoids"), OBJECT))
+    thresholds = _decode_thresholds(content["thresholds"])
+    check_members(
+        content["sigmoids"],
+        {"slopes": _not_negative(thresholds.size), "intercepts": list_of(thresholds.size, NUMBER)},
+    )
+    booster = dict(content["booster"])
+    if booster.get("n_features_in") != n_features:
+        raise ValueError(
+            f"n_features_in of a stage must be {n_features}; got {booster.get('n_features_in')}"
+        )
+    OBJECT.check("trees", booster.get("trees"))
+    trees = dict(booster["trees"])
+    LIST.check("trees.left", trees.get("left"))
+    list_of(len(trees["left"]), integer(0, thresholds.size)).check("trees.vote", trees.get("vote"))
+    trees["vote"] = [
+        0 if left else [1 if k < position else -1 for k in range(thresholds.size)]
+        for left, position in zip(trees["left"], trees["vote"], strict=True)
+    ]
+    booster |= {"trees": trees, "estimator": _KIND, "parameters": {}}
+    check_model(booster, {_KIND: {}}, (), pairs_of_example=int(thresholds.gaps.sum()))
+    fitted = decode_fitted(booster, settings)
+    if not np.array_equal(fitted.model.classes, thresholds.values):
+        raise ValueError("classes.values must be the thresholds")
+    sigmoids = Sigmoids(*(_array(content["sigmoids"][name]) for name in ("slopes", "intercepts")))
+    model = replace(fitted.model, calibration=cast(Any, sigmoids))
+    return Stage(model, fitted.record, thresholds)
+
+
+def _decode_thresholds(content: Content) -> Thresholds:
+    """Return thresholds, checked: bins have knots that do not fall."""
+    check_members(content, {"values": _list(NUMBER)})
+    n = len(content["values"])
+    check_members(
+        content,
+        {
+            "gaps": list_of(n, integer(1, 2**20)),
+            "means": list_of(n + 1, NUMBER),
+            "knots": _list(NUMBER),
+            "starts": list_of(n + 2, integer(0)),
+        },
+    )
+    values, means, knots = (_array(content[name]) for name in ("values", "means", "knots"))
+    starts = np.array(content["starts"], dtype=np.int64)
+    if n < 3 or (np.diff(values) <= 0).any():
+        raise ValueError("thresholds.values must be three ascending numbers or more")
+    ends = starts[0] == 0 and starts[-1] == knots.size and (np.diff(starts) >= 2).all()
+    if not ends or (np.diff(knots) < 0).any():
+        raise ValueError("thresholds.knots must ascend, two or more for each bin")
+    return Thresholds(values, np.array(content["gaps"], dtype=np.int64), means, knots, starts)
+
+
+def _list(entry: Requirement) -> Requirement:
+    return Requirement(f"a list of {entry.words}", LIST.allows, entry)
+
+
+def _not_negative(n: int) -> Requirement:
+    return list_of(n, Requirement("a finite number >= 0", lambda v: NUMBER.allows(v) and v >= 0))
+
+
+def _array(values: list[Any]) -> Array:
+    return np.array(values, dtype=np.float64)
+
+
+_SHARES = _list(SHARE)
+_SCHEMA = {
+    "estimator": one_of(_KIND),
+    "parameters": OBJECT,
+    "n_features_in": integer(1, 2**31 - 1),
+    "feature_names_in": LIST.or_null,
+    "exponent": _EXPONENT,
+    "constant": NUMBER,
+    "averaged": _list(integer(0, _MOST_STAGES)),
+    "stages": _list(OBJECT),
+    "held_out": OBJECT,
+}
+_SCORES = {
+    "crps": _list(NUMBER),
+    "mae": NUMBER,
+    "low": _SHARES,
+    "high": _SHARES,
+    "n_examples": integer(0),
+}
