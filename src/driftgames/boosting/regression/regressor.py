@@ -28,6 +28,7 @@ from driftgames.boosting.parameters import (
 from driftgames.boosting.promises import mean_certificate
 from driftgames.boosting.regression.distribution import PredictedDistribution
 from driftgames.boosting.regression.stages import (
+    HeldOutScores,
     StagedModel,
     fit_stages,
 )
