@@ -10,7 +10,6 @@ needs no predictions of its own, and its votes can be read between two rounds.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -22,6 +21,7 @@ from driftgames.boosting.data.bins import Array
 from driftgames.boosting.data.row_sample import mix_hashes, rank_rows
 from driftgames.boosting.data.sample_weights import SampleWeights
 from driftgames.boosting.engine.game import GameRule, LocalGame, Round, TreeLearner
+from driftgames.boosting.fit.outcomes import Outcomes
 from driftgames.boosting.model.calibration import Calibration
 from driftgames.boosting.model.stumps import Stumps
 from driftgames.boosting.model.training_record import HeldOut, vote_by_mass
@@ -61,44 +61,6 @@ class RowKeys:
 
 
 @dataclass(frozen=True, eq=False)
-class Outcomes:
-    """What the votes on some examples are judged by: here, their classes.
-
-    Nothing else in a race knows that the outcomes are classes. ``labels`` number them. ``scale``
-    times the integer ``masses`` are the numbers of examples that the prior of a calibration sees.
-    ``class_weighted`` tells whether class weights move the votes; the masses are without them.
-    """
-
-    labels: IntArray
-    masses: IntArray
-    scale: float = 1.0
-    class_weighted: bool = False
-
-    def take(self, rows: Array) -> Outcomes:
-        """Return those of some examples: their numbers, or a mask."""
-        return replace(self, labels=self.labels[rows], masses=self.masses[rows])
-
-    def calibrate(self, votes: FloatArray) -> Calibration:
-        """Return the sigmoid of the least log-loss."""
-        weighted = self.class_weighted
-        return Calibration.fit(votes, self.labels, self.masses, self.scale, class_weighted=weighted)
-
-    def losses(self, votes: FloatArray, calibration: Calibration) -> FloatArray:
-        """Return the loss of each example: the log-loss of its probabilities."""
-        return calibration.losses(votes, self.labels)
-
-    def mean(self, losses: FloatArray) -> float:
-        """Return the mean by the masses, rounded once: the order of examples does not matter."""
-        return math.fsum((self.masses * losses).tolist()) / int(self.masses.sum())
-
-    def difference(self, one: FloatArray, other: FloatArray) -> tuple[float, float]:
-        """Return the mean of ``one - other`` and its standard error."""
-        more = one - other
-        away = self.mean(more)
-        return away, math.sqrt(self.mean((more - away) ** 2) / more.size)
-
-
-@dataclass(frozen=True, eq=False)
 class Folds:
     """Which fold holds each example out, and what votes are judged by.
 
@@ -132,10 +94,9 @@ class Folds:
 
     def count(self, votes: FloatArray, calibration: Calibration) -> HeldOut:
         """Return what the votes on `rows` got wrong, fold by fold."""
-        fold_of, labels = self.fold_of[self.rows], self.held_out.labels
+        fold_of = self.fold_of[self.rows]
         parts = [fold_of == number for number in self.numbers]
-        labels_of_folds = [labels[each] for each in parts]
-        return HeldOut.of([votes[each] for each in parts], labels_of_folds, calibration)
+        return self.held_out.count(votes, parts, calibration)
 
 
 def is_small(n_examples: int) -> bool:
@@ -220,19 +181,21 @@ class FoldFit:
 
 
 def play_folds(
-    make: Callable[[BoolArray], FoldFit],
     folds: Folds,
+    learner: TreeLearner,
+    rule: GameRule,
     n_rounds: int,
     pool: ThreadPoolExecutor | None,
 ) -> list[Callable[[], FloatArray]]:
-    """Begin to play all folds; return what waits for the votes of each.
+    """Begin to play all folds; return a call for each that waits for its votes.
 
     The votes of a fold are on the examples that it holds out, in their order.
     """
 
     def play(number: int) -> FloatArray:
         held_out = folds.fold_of == number
-        return np.asarray(make(held_out).votes(n_rounds)[held_out])
+        fit = FoldFit(learner, held_out, rule, n_rounds)
+        return np.asarray(fit.votes(n_rounds)[held_out])
 
     if pool is None:
         return [partial(play, number) for number in folds.numbers]

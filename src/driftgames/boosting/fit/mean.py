@@ -24,7 +24,7 @@ from driftgames.boosting.fit.race import MOST_SIZES, Entrant, Race
 from driftgames.boosting.model.calibration import Calibration
 from driftgames.boosting.model.categories import CategoryEncoder
 from driftgames.boosting.model.choice import Choice
-from driftgames.boosting.model.fitted_model import FittedModel, winners
+from driftgames.boosting.model.fitted_model import FittedModel
 from driftgames.boosting.model.stumps import Stumps
 from driftgames.boosting.model.training_record import (
     COLUMNS,
@@ -33,7 +33,7 @@ from driftgames.boosting.model.training_record import (
     TrainingRecord,
     take_turns,
 )
-from driftgames.certificates.margins import Margins
+from driftgames.boosting.model.trees import Trees
 from driftgames.core.typing import FloatArray, IntArray
 
 _UNITS = 2**20  # parts of a vote
@@ -166,34 +166,33 @@ def average(
     folds = mean.entrants[0].folds
     if len(fits) == 1:  # the promise of one booster is about the examples that it has seen
         seen = folds.fold_of != folds.numbers[0]
-    votes, labels = mean.votes[seen], folds.outcomes.labels[seen]
-    wrong = winners(votes) != labels
+    votes, outcomes = mean.votes[seen], replace(folds.outcomes, masses=masses).take(seen)
     members = [
         Member(len(each), fit.learner.mass, k % n_folds)
         for k, (each, fit) in enumerate(zip(played, fits, strict=True))
     ]
     record = TrainingRecord(
         {name: column(name) for name in COLUMNS},
-        _margins(votes, labels, masses[seen]),
+        outcomes.margins(votes),
         settings,
         choice=choice,
         members=tuple(members),
-        mean_error=int(masses[seen][wrong].sum()) / int(masses[seen].sum()),
+        mean_error=outcomes.error(votes),
     )
     return Fitted(model, record)
 
 
 def _hypotheses(
     mean: Mean, fits: Sequence[FoldFit], played: Sequence[Sequence[Round]]
-) -> tuple[CategoryEncoder | None, list[Any]]:
+) -> tuple[CategoryEncoder | None, list[Stumps | Trees]]:
     """Return the hypotheses of each fit, and the encoder of the columns of all of them."""
     encoders = [each for entrant in mean.entrants for each in entrant.encoders]
     known = [each for each in encoders if each is not None]
-    union = CategoryEncoder.union(known)
+    union = CategoryEncoder.union(known) if known else None
     several_sizes = len({entrant.max_leaves for entrant in mean.entrants}) > 1
-    parts: list[Any] = []
+    parts: list[Stumps | Trees] = []
     for number, (fit, rounds) in enumerate(zip(fits, played, strict=True)):
-        part: Any = fit.to_values(rounds)
+        part = fit.to_values(rounds)
         if isinstance(part, Stumps) and several_sizes:  # beside trees
             part = to_trees([each.tree for each in rounds], fit.learner.data.cuts)
         if union is not None:
@@ -208,7 +207,7 @@ def _weigh(weight: float, rounds: Sequence[Round]) -> FloatArray:
     return own * (weight * own.size / math.fsum(own.tolist())) if rounds else own
 
 
-def _join(parts: Sequence[Any]) -> Any:
+def _join(parts: Sequence[Stumps | Trees]) -> Stumps | Trees:
     """Return the stumps, or the trees, of all parts as one."""
     kind = type(parts[0])
     return kind(
@@ -219,16 +218,7 @@ def _join(parts: Sequence[Any]) -> Any:
     )
 
 
-def _renumber(hypotheses: Any, columns: IntArray) -> Any:
+def _renumber(hypotheses: Stumps | Trees, columns: IntArray) -> Stumps | Trees:
     """Return hypotheses that ask about other columns; a leaf asks about none."""
     feature = hypotheses.feature
     return replace(hypotheses, feature=np.where(feature >= 0, columns[feature], feature))
-
-
-def _margins(votes: FloatArray, labels: IntArray, masses: IntArray) -> Margins:
-    """Return the margins of examples; of several classes, those of all pairs with a label."""
-    if votes.ndim == 1:
-        return Margins.on_grid(np.where(labels == 1, votes, -votes), masses)
-    own = labels[:, None] == np.arange(votes.shape[1])
-    copies = np.where(own, votes.shape[1] - 1, 1) * masses[:, None]
-    return Margins.on_grid(np.where(own, votes, -votes).ravel(), copies.ravel())
