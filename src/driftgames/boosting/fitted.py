@@ -115,7 +115,7 @@ class FittedBooster(BoosterParameters, ABC):
     def chosen_(self) -> Choice:
         """What the examples held out chose, if anything was left to them."""
         choice: Choice = self._only_if("chosen_", self.record_.choice)
-        return choice.beside(self.n_iter_, max(len(self.record_.members), 1))
+        return choice.of_model(self.n_iter_, max(len(self.record_.members), 1))
 
     @property
     def n_iter_(self) -> int:

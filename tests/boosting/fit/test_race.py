@@ -10,7 +10,8 @@ import scipy.sparse as sp
 
 from driftgames.boosting import BOOSTERS, NHBoostDTClassifier
 from driftgames.boosting.data.row_sample import hash_rows
-from driftgames.boosting.fit.folds import Folds, Outcomes, RowKeys, make_folds
+from driftgames.boosting.fit.folds import Folds, RowKeys, make_folds
+from driftgames.boosting.fit.outcomes import Outcomes
 from driftgames.boosting.fit.race import Entrant, run_race, run_scouted, sizes_for
 from driftgames.boosting.model.calibration import Calibration
 from tests.boosting.fit.race_rule import run_by_rule, scout_by_rule

@@ -10,13 +10,14 @@ threshold in points.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from html import escape as escape_html
 from itertools import groupby
 from typing import Any
 
 import numpy as np
 
-from driftgames.boosting.model.explanation import CategoryVotes
+from driftgames.boosting.model.explanation import CategoryVotes, ShapeFunction
 from driftgames.boosting.model.fitted_model import FittedModel
 from driftgames.boosting.model.stumps import exact_weights
 from driftgames.core.text import MOST_OF_A_MESSAGE, shorten, visible
@@ -63,7 +64,7 @@ def _decide(model: FittedModel, labels: list[str], whole: bool) -> str:
     return f"Above {text} the prediction is {labels[1]}, else {labels[0]}."
 
 
-def _rows(shapes: Any, total: float, whole: bool) -> list[Row]:
+def _rows(shapes: Iterable[ShapeFunction | CategoryVotes], total: float, whole: bool) -> list[Row]:
     rows: list[Row] = []
     for shape in sorted(shapes, key=lambda each: -float(np.ptp([*each.values, each.missing]))):
         name = f"x{shape.feature}" if shape.name is None else shape.name

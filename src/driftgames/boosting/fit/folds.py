@@ -192,19 +192,21 @@ class FoldFit:
 
 
 def play_folds(
-    make: Callable[[BoolArray], FoldFit],
     folds: Folds,
+    learner: TreeLearner,
+    rule: GameRule,
     n_rounds: int,
     pool: ThreadPoolExecutor | None,
 ) -> list[Callable[[], FloatArray]]:
-    """Begin to play all folds; return what waits for the votes of each.
+    """Begin to play all folds; return a call for each that waits for its votes.
 
     The votes of a fold are on the examples that it holds out, in their order.
     """
 
     def play(number: int) -> FloatArray:
         held_out = folds.fold_of == number
-        return np.asarray(make(held_out).votes(n_rounds)[held_out])
+        fit = FoldFit(learner, held_out, rule, n_rounds)
+        return np.asarray(fit.votes(n_rounds)[held_out])
 
     if pool is None:
         return [partial(play, number) for number in folds.numbers]
