@@ -98,8 +98,10 @@ class PredictedDistribution(Displayed):
         """Return the standard deviation of each row, about the mean of its quantiles."""
         middles = (self.quantiles[:, :-1] + self.quantiles[:, 1:]) / 2.0
         away = self.quantiles - self._integrate(middles)[:, None]
+        _, exponents = np.frexp(np.abs(away).max(axis=1))
+        away = np.ldexp(away, -exponents[:, None])  # squares of huge and tiny outcomes are finite
         a, b = away[:, :-1], away[:, 1:]
-        return np.sqrt(self._integrate((a * a + a * b + b * b) / 3.0))
+        return np.ldexp(np.sqrt(self._integrate((a * a + a * b + b * b) / 3.0)), exponents)
 
     def ppf(self, q: npt.ArrayLike) -> FloatArray:
         """Return the quantiles at a level, or a column for each of several.
