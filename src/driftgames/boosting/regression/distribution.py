@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from driftgames.core.checks import as_floats, check_fraction, check_integer, shown
+from driftgames.core.checks import as_floats, check_finite, check_fraction, check_integer, shown
 from driftgames.core.display import Displayed, Fields, Sketch
 from driftgames.core.generators import RandomState, own_generator
 from driftgames.core.typing import Axes, Figure, FloatArray
@@ -64,7 +64,7 @@ class PredictedDistribution(Displayed):
     def __getitem__(self, rows: Any) -> PredictedDistribution:
         """Return the distributions of some rows: a number, a slice, numbers or a mask."""
         if isinstance(rows, int | np.integer):
-            rows = slice(int(rows), int(rows) + 1 or None)
+            rows = [range(len(self))[rows]]  # which raises IndexError
         means = None if self.means is None else self.means[rows]
         return PredictedDistribution(self.levels, self.quantiles[rows], means)
 
@@ -180,6 +180,7 @@ class PredictedDistribution(Displayed):
 
     def _outcomes(self, y: npt.ArrayLike) -> FloatArray:
         outcomes = as_floats("y", y)
+        check_finite("y", np.atleast_1d(outcomes))
         if outcomes.ndim == 0:
             return np.full(len(self), float(outcomes))
         if outcomes.shape != (len(self),):
