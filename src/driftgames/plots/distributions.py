@@ -55,7 +55,7 @@ def plot_intervals(
         ax.vlines(x, *ends[drawn].T, color="#0072b2", linewidth=width, label=label)
     ax.plot(x, median[drawn], "o", color="#1b1b1b", markersize=3.5, label="median")
     ax.set(xlabel="row, by its median", ylabel="outcome", xticks=[])
-    ax.legend(frameon=False)
+    ax.legend(frameon=False, loc="upper left")  # medians rise to the right
     if drawn.size < median.size:
         caption(ax, f"{drawn.size} of {median.size:,} rows")
     return figure

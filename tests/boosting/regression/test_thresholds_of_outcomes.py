@@ -34,6 +34,10 @@ def slow_thresholds(y, n_thresholds):
         place = next(i for i in range(len(y)) if i + 1 >= level * len(y))
         if ascending[place] < ascending[-1] and ascending[place] not in found:
             found.append(ascending[place])
+    if len(found) < 3 and np.ptp(y) > 0:  # more thresholds at equal steps
+        first = found[-1] if found else ascending[0]
+        step = (ascending[-1] - first) / (4 - len(found))
+        found += [first + k * step for k in range(1, 4 - len(found))]
     return found
 
 
@@ -77,13 +81,15 @@ def draw_above(seed, n_rows, n_thresholds):
 def test_thresholds_and_bins_are_those_of_a_slow_reference(kind, seed, n, n_thresholds):
     y = draw_outcomes(seed, kind, n)
     found = Thresholds.of(y, ones(n), n_thresholds)
-    assert found.values.tolist() == slow_thresholds(y, n_thresholds)
+    np.testing.assert_allclose(found.values, slow_thresholds(y, n_thresholds), rtol=1e-14)
+    assert set(found.values[:-2]) <= set(y)
     assert found.size == len(found.values)
     positions = found.positions(y)
     np.testing.assert_array_equal(positions, (y[:, None] > found.values).sum(axis=1))
     for j in range(found.size + 1):
         inside = y[positions == j]
-        assert inside.size  # no bin is empty
+        if not inside.size:  # its ends, alike
+            inside = found.values[j - 1 : j + 1]
         knots = found.knots[found.starts[j] : found.starts[j + 1]]
         assert found.means[j] == pytest.approx(inside.mean(), rel=1e-12, abs=1e-12)
         assert (np.diff(knots) >= 0).all()
@@ -122,7 +128,7 @@ def test_a_tiny_gap_counts_at_least_one():
     assert Thresholds.of(y, ones(25), 4).gaps[0] == 1
 
 
-def test_one_outcome_has_no_threshold_and_two_have_one():
+def test_one_outcome_has_no_threshold():
     for y in (np.array([3.5]), np.full(9, 3.5)):
         thresholds = Thresholds.of(y, ones(y.size))
         assert thresholds.size == thresholds.gaps.size == 0
@@ -130,12 +136,26 @@ def test_one_outcome_has_no_threshold_and_two_have_one():
         np.testing.assert_array_equal(thresholds.positions(np.array([3.0, 4.0])), [0, 0])
         np.testing.assert_array_equal(thresholds.expectations(nothing), [3.5, 3.5])
         np.testing.assert_array_equal(thresholds.quantiles(nothing, LEVELS), np.full((2, 109), 3.5))
-    two = Thresholds.of(np.repeat([1.0, 2.0], [9, 1]), ones(10))
-    assert (two.values.tolist(), two.gaps.size) == ([1.0], 1)
-    assert two.positions(np.array([1.0, 1.5, 2.0])).tolist() == [0, 1, 1]
-    above = np.array([[0.3]])
+
+
+def test_two_outcomes_have_three_thresholds():
+    two = Thresholds.of(np.repeat([1.0, 2.0], [9, 1]), ones(10), 1)
+    np.testing.assert_allclose(two.values, [1.0, 4 / 3, 5 / 3])
+    assert (two.gaps == 2**16).all()
+    assert two.positions(np.array([1.0, 1.5, 2.0])).tolist() == [0, 2, 3]
+    above = np.array([[0.3, 0.3, 0.3]])  # nothing lies between
     assert two.expectations(above) == pytest.approx(1.3)
     assert two.quantiles(above, np.array([0.0, 0.7, 0.71, 1.0])).tolist() == [[1.0, 1.0, 2.0, 2.0]]
+    mostly_above = Thresholds.of(np.repeat([0.0, 1.0], [1, 999]), ones(1000))
+    assert mostly_above.values.tolist() == [0.25, 0.5, 0.75]
+
+
+def test_neighbours_among_floats_have_one_threshold():
+    for y in (1.0, 1e-300, -1e300):
+        both = np.sort([y, np.nextafter(y, 2 * y)])
+        thresholds = Thresholds.of(both, ones(2))
+        assert thresholds.values.tolist() == [both[0]]
+        assert thresholds.means.tolist() == both.tolist()
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -238,7 +258,7 @@ def test_shares_of_the_training_outcomes_give_their_mean_and_quantiles():
 
 
 def test_a_bin_without_probability_is_passed_over():
-    thresholds = Thresholds.of(np.repeat([1.0, 2.0, 3.0, 4.0], 5), ones(20), 3)
+    thresholds = Thresholds.of(np.repeat([1.0, 2.0, 3.0, 4.0], 5), ones(20), 3)  # four atoms
     assert thresholds.values.tolist() == [1.0, 2.0, 3.0]
     above = np.array([[0.5, 0.5, 0.0], [1.0, 1.0, 1.0], [0.0, 0.0, 0.0]])
     found = thresholds.quantiles(above, np.array([0.0, 0.5, 0.50001, 1.0]))

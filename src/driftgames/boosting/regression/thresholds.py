@@ -64,7 +64,8 @@ class Thresholds:
         if values.size < _LEAST:  # few different outcomes: more thresholds between the last two
             wanted = _LEAST - values.size + 2
             more = np.linspace(values[-1] if values.size else ascending[0], ascending[-1], wanted)
-            values = np.concatenate([values, more[1:-1]])
+            values = np.unique(np.concatenate([values, more[1:-1]]))
+            values = values[values < ascending[-1]]  # neighbours may have no float between them
         means, knots = [], []
         ends = np.searchsorted(ascending, values, side="right").tolist()
         for j, (begin, end) in enumerate(zip([0, *ends], [*ends, ascending.size], strict=True)):

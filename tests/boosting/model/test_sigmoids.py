@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from driftgames.boosting.regression.sigmoids import Sigmoids
+from driftgames.boosting.model.sigmoids import Sigmoids
 
 
 def draw(seed, n=300, n_thresholds=5, noise=0.5):
