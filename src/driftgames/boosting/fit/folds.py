@@ -124,12 +124,10 @@ def make_folds(keys: RowKeys, n_folds: int | None = None) -> Folds:
     if sample_weight is not None:
         weights = SampleWeights.of(sample_weight)
     masses, gaps = weights.of_each, keys.gaps
-    outcomes: Outcomes
-    if gaps is None:
-        scale = 1.0 if weights.integer_weights else labels.size / int(masses.sum())
-        outcomes = ClassOutcomes(labels, masses, scale, keys.class_weighted)
-    else:
-        outcomes = ThresholdOutcomes(labels, masses, gaps)
+    scale = 1.0 if weights.integer_weights else labels.size / int(masses.sum())
+    outcomes: Outcomes = ClassOutcomes(labels, masses, scale, keys.class_weighted)
+    if gaps is not None:
+        outcomes = ThresholdOutcomes(labels, masses, gaps, scale)
     ranks = rank_rows(keys.hashes, labels, None if sample_weight is None else masses)
     if n_folds is None:
         n_folds = 10 if is_small(labels.size) else 5

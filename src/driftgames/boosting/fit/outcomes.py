@@ -123,9 +123,13 @@ class ClassOutcomes(Outcomes):
 
 @dataclass(frozen=True, eq=False)
 class ThresholdOutcomes(Outcomes):
-    """Numbers, by how many thresholds are below them; ``gaps`` are the masses of the pairs."""
+    """Numbers, by how many thresholds are below them; ``gaps`` are the masses of the pairs.
+
+    ``scale`` times the masses are numbers of examples.
+    """
 
     gaps: IntArray
+    scale: float = 1.0
 
     def can_be_held_out(self) -> bool:
         """Return whether there are two examples."""
@@ -133,7 +137,7 @@ class ThresholdOutcomes(Outcomes):
 
     def calibrate(self, votes: FloatArray) -> Sigmoids:
         """Return the sigmoids of the least log-loss over pairs."""
-        return Sigmoids.fit(votes, self.labels, self.masses)
+        return Sigmoids.fit(votes, self.labels, self.masses, self.scale)
 
     def losses(self, votes: FloatArray, calibration: Sigmoids) -> FloatArray:
         """Return the Brier score over the pairs of each example."""

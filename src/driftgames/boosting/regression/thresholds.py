@@ -66,13 +66,17 @@ class Thresholds:
             more = np.linspace(values[-1] if values.size else ascending[0], ascending[-1], wanted)
             values = np.unique(np.concatenate([values, more[1:-1]]))
             values = values[values < ascending[-1]]  # neighbours may have no float between them
+            while values.size < _LEAST:  # none lies below these
+                first = values[0] if values.size else ascending[0]
+                values = np.append(np.nextafter(first, -np.inf), values)
         means, knots = [], []
         ends = np.searchsorted(ascending, values, side="right").tolist()
         for j, (begin, end) in enumerate(zip([0, *ends], [*ends, ascending.size], strict=True)):
             inside, weights = ascending[begin:end], each[begin:end]
             lowest = values[j - 1] if j else ascending[0]
             if not inside.size:
-                inside, weights = np.array([lowest, values[j]]), np.ones(2, dtype=np.int64)
+                inside = np.sort([lowest, values[j]])
+                weights = np.ones(2, dtype=np.int64)
             means.append(_mean(inside, weights))
             n_steps = _OUTER if j in (0, values.size) else _INNER
             knots.append(_knots(inside, weights, lowest, n_steps))
