@@ -325,7 +325,8 @@ def _play(
     """
     tasks = [(fold, stage) for folds, stage in reversed(asked) for fold in folds]
     votes = map(_votes_of, tasks) if pool is None else pool.map(_votes_of, tasks)
-    parts = iter(votes)
+    # to the end: a generator that is freed before it loses an interruption
+    parts = iter(list(votes))
     return [list(islice(parts, len(folds))) for folds, _ in reversed(asked)][::-1]
 
 
