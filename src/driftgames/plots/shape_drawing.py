@@ -16,7 +16,12 @@ from driftgames.core.typing import FloatArray
 _WIDTH, _HEIGHT, _LEFT, _BASE = 460, 264, 56, 226
 _TOP, _ZERO, _FLOOR = 12.0, 90.0, 168.0  # of the votes; the density is drawn below
 _BINS = 30
-_LETTER, _LETTERS, _SLANT = 7.0, 11, 30  # slanted labels have this many letters, and need height
+_LETTER, _WIDE_LETTER, _SLANTED, _SLANT = (
+    7.5,
+    12.0,
+    64.0,
+    30,
+)  # slanted labels have this room, and need height
 _MOST_BARS = 10
 """How many categories have a bar; the others share one."""
 
@@ -168,8 +173,8 @@ def _bars(
     step = (right - _LEFT) / max(len(categories), 1)
     edges = [_LEFT + step * k for k in range(len(categories) + 1)]
     parts = _density(counts, edges)
-    upright = max(map(len, categories), default=0) * _LETTER <= step or len(categories) <= 2
-    letters = int(step / _LETTER) if upright else _LETTERS
+    upright = max(map(_width, categories), default=0.0) <= step or len(categories) <= 2
+    room = step if upright else _SLANTED
     for k, (label, vote, around) in enumerate(
         zip(categories, votes.tolist(), spread.tolist(), strict=True)
     ):
@@ -180,9 +185,28 @@ def _bars(
             drawn += f'<path d="M{middle:.1f} {ends[0]:.1f}V{ends[1]:.1f}" stroke="var(--ink)"/>'
         hint = f"<title>{escape(label)}: {_with_spread(vote, around)}</title>"
         parts.append(f"<g>{hint}{drawn}</g>")
-        shown = label if len(label) <= letters else f"{label[: letters - 1]}…"
+        shown = _shorten(label, room)
         parts.append(_centred(middle, shown) if upright else _slanted(middle, shown))
     return parts
+
+
+def _width(label: str) -> float:
+    """Return how wide a label is at most, about."""
+    return sum(_WIDE_LETTER if each in "MW@%mw" or each > "\u2e7f" else _LETTER for each in label)
+
+
+def _shorten(label: str, room: float) -> str:
+    """Return a label that is at most so wide; both ends of a wider one are kept.
+
+    >>> _shorten("Town number 17", 75.0), _shorten("Oslo", 70.0)
+    ('Town…r 17', 'Oslo')
+    """
+    half = len(label)
+    while _width(label) > room and half > 1:
+        half -= 1
+        if 2 * half < len(label):
+            label = f"{label[:half]}…{label[-half:]}"
+    return label
 
 
 def _with_rest(
@@ -241,7 +265,7 @@ def _text(x: float, y: float, words: str, anchor: str, turn: str = "") -> str:
 
 def _centred(x: float, words: str) -> str:
     """Return a label below the drawing that does not leave it."""
-    half = len(words) * _LETTER / 2
+    half = _width(words) / 2
     return _text(min(max(x, half), _WIDTH - half), _BASE + 16, words, "middle")
 
 
