@@ -378,7 +378,7 @@ class BatchPasses:
         """Yield each batch with its number and what the checks return of it."""
         batches, self._pending = self._pending or self.source.read(), None
         sparse = None
-        with progress(task, self._n_rows or self.source.n_rows, show=self.show) as advance:
+        with progress(task, self._n_rows or self.source.n_rows, "rows", show=self.show) as advance:
             for k, batch in enumerate(batches):
                 if batch.sample_weight is not None and self.sample_weight is None:
                     self._weigh()  # it says which batch has none
