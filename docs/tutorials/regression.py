@@ -13,8 +13,8 @@ table = pd.DataFrame([{**x, "weight": weight} for x, weight in ChickWeights()])
 table["diet"] = ("diet " + table["diet"].astype(str)).astype("category")
 print(table.groupby("time")["weight"].describe()[["count", "mean", "std"]].iloc[[0, 4, 8, 11]])
 
-# The columns are the day, and the diet as a category. Each chick was weighed twelve times, and its
-# weights are alike. So whole chicks are held out, every fifth; else a new row would not be new.
+# The columns are the day, and the diet as a category. A chick was weighed up to twelve times, and
+# its weights are alike. So whole chicks are held out, every fifth; else a new row would not be new.
 
 X, y = table[["time", "diet"]], table["weight"]
 is_new = table["chick"] % 5 == 0
@@ -37,7 +37,9 @@ print(f"mean absolute error: {errors.mean():.0f} g")
 #
 # ## An interval that is wide where it should be
 
-days = pd.DataFrame({"time": [0, 6, 12, 18, 21], "diet": "diet 1"}).astype({"diet": X["diet"].dtype})
+days = pd.DataFrame({"time": [0, 6, 12, 18, 21], "diet": "diet 1"}).astype(
+    {"diet": X["diet"].dtype}
+)
 low, high = model.predict_interval(days, coverage=0.8).T
 for day, mean, a, b in zip(days["time"], model.predict(days), low, high, strict=True):
     print(f"day {day:2d}: {mean:4.0f} g, four of five chicks from {a:3.0f} to {b:3.0f}")
@@ -54,8 +56,8 @@ for diet, colour in (("diet 1", "#0072b2"), ("diet 3", "#d55e00")):
     low, high = model.predict_interval(days, coverage=0.8).T
     axes.fill_between(days["time"], low, high, color=colour, alpha=0.2, linewidth=0)
     axes.plot(days["time"], model.predict(days), color=colour, label=diet)
-    seen = is_new & (table["diet"] == diet)
-    axes.plot(table["time"][seen], y[seen], ".", color=colour, markersize=4)
+    shown = is_new & (table["diet"] == diet)
+    axes.plot(table["time"][shown], y[shown], ".", color=colour, markersize=4)
 axes.set(xlabel="day", ylabel="weight, g")
 axes.legend(frameon=False)
 save_figure(figure, "chicks_intervals.svg")
@@ -65,10 +67,10 @@ save_figure(figure, "chicks_intervals.svg")
 # The ends are quantiles at levels that held-out rows chose. On new chicks:
 
 low, high = model.predict_interval(X_new, coverage=0.8).T
-covered = (low <= y_new) & (y_new <= high)
-print(f"covered {covered.mean():.0%}, asked for 80 %")
+seen = pd.DataFrame({"covered": (low <= y_new) & (y_new <= high), "width": high - low})
+print(f"covered {seen['covered'].mean():.0%}, asked for 80 %")
 weeks = pd.cut(X_new["time"], [-1, 7, 14, 21], labels=["week 1", "week 2", "week 3"])
-print(pd.DataFrame({"covered": covered, "width": high - low}).groupby(weeks, observed=True).mean().round(2))
+print(seen.groupby(weeks, observed=True).mean().round(2))
 
 # This is measured, and no promise. There are ten new chicks, so the share can be off by a lot; and
 # the rows that were held out inside the fit were of chicks that it knew. [Regression and
@@ -94,8 +96,8 @@ for columns in (["time", "diet"], ["time"], ["diet"]):
 
 # ## What is guaranteed
 #
-# The certificate has what was measured on held-out rows, and Theorem 3 over pairs of row and weight.
-# [Thresholds are chips](lesson_thresholds.md) explains the pairs.
+# The certificate has what was measured on held-out rows, and Theorem 3 over pairs of a row and a
+# threshold. [Thresholds are chips](lesson_thresholds.md) explains the pairs.
 
 print(model.certificate_)
 
