@@ -1,9 +1,10 @@
 r"""One booster after another: each learns what the last one's mean leaves.
 
-The first stage learns the distribution of the outcome. Its mean :math:`m(x)` on examples held out
-is subtracted from the outcomes and becomes a column more; the next stage learns the distribution of
-:math:`y - m(x)`. So thresholds follow the outcomes. Stages go on while the held-out CRPS falls by
-`GAIN`. The quantiles of the best stage are averaged with those of others where that lowers it.
+The first stage learns the distribution of the outcome, and chooses the leaves of the trees. Its
+mean :math:`m(x)` on examples held out is subtracted from the outcomes and becomes a column more;
+the next stage learns the distribution of :math:`y - m(x)`. So thresholds follow the outcomes.
+Stages go on while the held-out CRPS falls by `GAIN`. The quantiles of the best stage are averaged
+with those of others where that lowers it.
 
 Everything here is computed on outcomes times a power of two, near 1: so no difference overflows.
 """
@@ -12,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -224,6 +225,8 @@ def fit_stages(
             break
         offset = means
         if len(stages) == 1:
+            if job.shape.is_open and (choice := stage.record.choice) is not None:
+                job = replace(job, shape=replace(job.shape, max_leaves=choice.max_leaves))
             categories = None if categories is None else (*categories, None)
             names = None if names is None else np.append(names, "mean of the stage before")
     averaged, best, crps = _average_best(found, scores, y, masses)
