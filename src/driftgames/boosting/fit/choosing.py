@@ -64,16 +64,15 @@ def choose_size(
     job: Job,
     rows: LocalRows,
     keys: RowKeys,
-    n_classes: int,
     n_rounds: int | None,
     threads: Threads,
     on_progress: Callable[[int], None],
 ) -> Race | None:
     """Return the race of the sizes that a job leaves open, over the numbers of rounds.
 
-    ``n_classes`` counts classes without examples too. ``n_rounds`` is None if they are chosen too.
-    None where a class has one example only.
+    ``n_rounds`` is None if they are chosen too. None where a class has one example only.
     """
+    n_classes = rows.columns.classes.size
     stages = stages_for(n_classes, rows.n_rows) if n_rounds is None else [n_rounds]
     sizes = sizes_for(n_classes, rows.n_rows) if job.shape.is_open else [job.shape.max_leaves]
     shapes = [replace(job.shape, max_leaves=size) for size in sizes]

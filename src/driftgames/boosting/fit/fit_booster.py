@@ -149,8 +149,7 @@ def _race(
     stages = None if plan.is_watched else plan.n_rounds
     bar = progress("choosing a size", None) if job.verbose else nullcontext(lambda steps: None)
     with bar as on_progress:
-        n_classes = source.columns.classes.size
-        race = choose_size(job, rows, keys, n_classes, stages, threads, on_progress)
+        race = choose_size(job, rows, keys, stages, threads, on_progress)
     if race is not None and source.race_on_sample:
         return replace(race, on_sample=True)
     return race
