@@ -172,7 +172,7 @@ class MemorySource(Source):
         self._class_weight = class_weight
         weighed = weigh_classes(class_weight, y, columns.classes, sample_weight)
         self._X, self._y, self._weights = weigh_examples(X, y, weighed)
-        self._given = None if sample_weight is None else sample_weight[sample_weight > 0]
+        self._sample_weight = None if sample_weight is None else sample_weight[sample_weight > 0]
         self._labels: IntArray = np.searchsorted(columns.classes, self._y)
         self.folds_share_bins = categories is None
         self._keys: RowKeys | None = None
@@ -185,9 +185,8 @@ class MemorySource(Source):
         """Return what folds are made of."""
         if self._keys is None:
             weighted = self._class_weight is not None
-            self._keys = RowKeys(
-                hash_rows(self._X), self._labels, self._given, weighted, self.columns.gaps
-            )
+            hashes, gaps = hash_rows(self._X), self.columns.gaps
+            self._keys = RowKeys(hashes, self._labels, self._sample_weight, weighted, gaps)
         return self._keys
 
     def masses(self) -> IntArray:
@@ -216,9 +215,9 @@ class MemorySource(Source):
 
     def select(self, taken: BoolArray) -> MemorySource:
         """Return some of the examples."""
-        given = None if self._given is None else self._given[taken]
+        sample_weight = None if self._sample_weight is None else self._sample_weight[taken]
         X, y = self._X[taken], self._y[taken]
-        return MemorySource(self.columns, X, y, self._categories, given, self._class_weight)
+        return MemorySource(self.columns, X, y, self._categories, sample_weight, self._class_weight)
 
     def votes(self, model: FittedModel, taken: BoolArray, n_threads: int) -> FloatArray:
         """Return the votes of a model on some of the examples."""
