@@ -326,6 +326,18 @@ def test_an_example_of_weight_two_is_two_copies(shape):
     np.testing.assert_array_equal(mistakes_of_copies, np.repeat(mistakes, kept.weights, axis=0))
 
 
+def test_large_integer_weights_are_cut_off_once():
+    """A unit of a large weight has no bits of its own: edges would be those of a few rows."""
+    problem = Problem.draw(10, 12, n=300)
+    (ones, _), total = problem.play(n_rounds=40), 2**28
+    problem.weights = np.random.default_rng(0).integers(0.9 * total / 300, 1.1 * total / 300, 300)
+    played = problem.play(n_rounds=40)
+    problem.integer_weights = False
+    assert_same(played, problem.play(n_rounds=40))
+    edges, expected = (sum(each[1] for each in rounds) for rounds in (played[0], ones))
+    assert edges == pytest.approx(expected, rel=0.05)
+
+
 def test_rows_held_out_change_no_tree_and_count_their_mistakes():
     problem = Problem.draw(4, 5, weights="held out")
     other = Problem.draw(4, 5, weights="held out")
