@@ -13,6 +13,7 @@ from numba import njit
 
 from driftgames._kernels import blocks
 from driftgames.boosting.data.binned_data import bin_examples
+from driftgames.boosting.data.sample_weights import PAIR_BITS, SampleWeights
 from driftgames.boosting.engine import mistake_engine, thresholds
 from driftgames.boosting.engine.binned_trees import BinnedTree
 from driftgames.boosting.engine.game import TreeLearner
@@ -57,7 +58,7 @@ class Problem:
             "ones": lambda: np.ones(n, dtype=np.int64),
             "integers": lambda: rng.integers(1, 4, n),
             "held out": lambda: rng.integers(0, 3, n),
-            "floats": lambda: np.rint(rng.exponential(size=n) * 2**20).astype(np.int64) + 1,
+            "floats": lambda: SampleWeights.of(rng.exponential(size=n), PAIR_BITS).of_each,
         }[weights]()
         return cls(X, positions, gaps, drawn, integer_weights=weights != "floats")
 
