@@ -13,6 +13,7 @@ from numba import njit
 
 from driftgames._kernels import blocks
 from driftgames.boosting.data.binned_data import bin_examples
+from driftgames.boosting.data.sample_weights import PAIR_BITS, SampleWeights
 from driftgames.boosting.engine import mistake_engine, thresholds
 from driftgames.boosting.engine.binned_trees import BinnedTree
 from driftgames.boosting.engine.game import TreeLearner
@@ -57,7 +58,7 @@ class Problem:
             "ones": lambda: np.ones(n, dtype=np.int64),
             "integers": lambda: rng.integers(1, 4, n),
             "held out": lambda: rng.integers(0, 3, n),
-            "floats": lambda: np.rint(rng.exponential(size=n) * 2**20).astype(np.int64) + 1,
+            "floats": lambda: SampleWeights.of(rng.exponential(size=n), PAIR_BITS).of_each,
         }[weights]()
         return cls(X, positions, gaps, drawn, integer_weights=weights != "floats")
 
@@ -324,6 +325,18 @@ def test_an_example_of_weight_two_is_two_copies(shape):
     copied, mistakes_of_copies = copies.play(SHAPES[shape])
     assert copied == rounds
     np.testing.assert_array_equal(mistakes_of_copies, np.repeat(mistakes, kept.weights, axis=0))
+
+
+def test_large_integer_weights_are_cut_off_once():
+    """A unit of a large weight has no bits of its own: edges would be those of a few rows."""
+    problem = Problem.draw(10, 12, n=300)
+    (ones, _), total = problem.play(n_rounds=40), 2**28
+    problem.weights = np.random.default_rng(0).integers(0.9 * total / 300, 1.1 * total / 300, 300)
+    played = problem.play(n_rounds=40)
+    problem.integer_weights = False
+    assert_same(played, problem.play(n_rounds=40))
+    edges, expected = (sum(each[1] for each in rounds) for rounds in (played[0], ones))
+    assert edges == pytest.approx(expected, rel=0.05)
 
 
 def test_rows_held_out_change_no_tree_and_count_their_mistakes():

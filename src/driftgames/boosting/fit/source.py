@@ -20,7 +20,13 @@ from driftgames.boosting.data.binned_data import BinnedData, bin_examples
 from driftgames.boosting.data.bins import Array, Matrix
 from driftgames.boosting.data.frames import Categories
 from driftgames.boosting.data.row_sample import hash_rows
-from driftgames.boosting.data.sample_weights import SampleWeights, weigh_classes, weigh_examples
+from driftgames.boosting.data.sample_weights import (
+    PAIR_BITS,
+    WEIGHT_BITS,
+    SampleWeights,
+    weigh_classes,
+    weigh_examples,
+)
 from driftgames.boosting.engine.game import Game
 from driftgames.boosting.engine.shape import TreeShape
 from driftgames.boosting.fit.folds import RowKeys
@@ -171,7 +177,8 @@ class MemorySource(Source):
         self._categories = categories
         self._class_weight = class_weight
         weighed = weigh_classes(class_weight, y, columns.classes, sample_weight)
-        self._X, self._y, self._weights = weigh_examples(X, y, weighed)
+        bits = WEIGHT_BITS if columns.gaps is None else PAIR_BITS
+        self._X, self._y, self._weights = weigh_examples(X, y, weighed, bits)
         self._sample_weight = None if sample_weight is None else sample_weight[sample_weight > 0]
         self._labels: IntArray = np.searchsorted(columns.classes, self._y)
         self.folds_share_bins = categories is None

@@ -21,7 +21,7 @@ import scipy.sparse
 
 from driftgames.boosting.data.bins import Array, Matrix
 from driftgames.boosting.data.frames import Categories, code_columns
-from driftgames.boosting.data.sample_weights import SampleWeights
+from driftgames.boosting.data.sample_weights import PAIR_BITS, SampleWeights
 from driftgames.boosting.fit.fit_booster import fit_booster
 from driftgames.boosting.fit.job import Columns, Job
 from driftgames.boosting.fit.source import MemorySource
@@ -198,7 +198,7 @@ def fit_stages(
     y = np.ldexp(y, -exponent)
     weights = SampleWeights(np.ones(y.size, dtype=np.int64), integer_weights=True)
     if sample_weight is not None:
-        weights = SampleWeights.of(sample_weight)
+        weights = SampleWeights.of(sample_weight, PAIR_BITS)
     masses = weights.of_each
     if y.min() == y.max():
         nowhere = np.empty(0)
