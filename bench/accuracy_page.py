@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from bench.accuracy_tables import COSTS, RANKS
 from driftgames.core.documents import atomic_write
 from driftgames.tables import Table, cell_text
 
@@ -44,8 +45,20 @@ def write_page(path: Path, tables: Sequence[Table]) -> None:
         stream.write(text.encode())
 
 
+def _least(table: Table, at: int) -> float | None:
+    """Return the least number of a column; None if a cell is no number, or more may be better."""
+    cells = [row[at] for row in table.rows]
+    numbers = [cell for cell in cells if isinstance(cell, float)]
+    if len(numbers) < len(cells) or "coverage" in table.columns[at].name:
+        return None
+    return min(numbers, default=None)
+
+
 def markdown(table: Table) -> str:
-    """Return a table as Markdown, its notes below; the best figure of each set is bold."""
+    """Return a table as Markdown, its notes below.
+
+    The best figure of each set is bold, and the best library of each rank, time and size.
+    """
     best = next((take for head, take in _BEST.items() if table.title.startswith(head)), None)
     right = [any(isinstance(row[at], int | float) for row in table.rows) or column.flush_right
              for at, column in enumerate(table.columns)]  # fmt: skip
@@ -53,6 +66,7 @@ def markdown(table: Table) -> str:
         "| " + " | ".join(column.name for column in table.columns) + " |",
         "|" + "|".join("--:" if each else "---" for each in right) + "|",
     ]
+    tops = [_least(table, at) for at in range(len(table.columns))]
     for row in table.rows:
         cells = [cell_text(cell, column) for cell, column in zip(row, table.columns, strict=True)]
         if best is not None:
@@ -60,6 +74,11 @@ def markdown(table: Table) -> str:
             cells = [
                 f"**{text}**" if cell == top else text
                 for cell, text in zip(row, cells, strict=True)
+            ]
+        elif table.title.startswith((RANKS, COSTS)):
+            cells = [
+                f"**{text}**" if cell == top else text
+                for cell, text, top in zip(row, cells, tops, strict=True)
             ]
         lines.append("| " + " | ".join(cells) + " |")
     notes = "".join(f"\n{note[0].upper()}{note[1:]}.\n" for note in table.notes)

@@ -17,6 +17,9 @@ from bench.sets import HALVES, Examples, half
 from driftgames.tables import Column, Table, counted
 from driftgames.tables import Row as Line
 
+RANKS, COSTS = "mean ranks", "wins and costs"
+"""How the titles of two tables begin."""
+
 HEADING, TITLE = "the sets", "the sets to {} on"
 """What all sets are called, and those of a half."""
 
@@ -171,7 +174,7 @@ class Report:
     def _ranks(
         self, title: str, names: Sequence[str], libraries: Sequence[str], splits: Sequence[int]
     ) -> Table:
-        """Return the mean ranks of each library, and how far it is behind the best at most."""
+        """Return the mean ranks of each library, the best first, and how far it is behind."""
         every = self._compared(names, libraries, splits)
         first = every[0]
         behind = 100.0 * first.behind_share if self.kind.is_relative else first.behind
@@ -186,7 +189,8 @@ class Report:
             Column("behind, %" if self.kind.is_relative else "behind, points", ",.2f"),
             Column("on"),
         )
-        return Table(f"mean ranks on {title}", columns, tuple(lines), self._notes(first))
+        lines.sort(key=lambda line: line[1])  # type: ignore[arg-type,return-value]  # a rank
+        return Table(f"{RANKS} on {title}", columns, tuple(lines), self._notes(first))
 
     @property
     def _heads(self) -> list[str]:
@@ -206,7 +210,8 @@ class Report:
         every = self._compared(names, libraries, splits)
         measured = every[0].sets
         lines: list[Line] = []
-        for library in libraries if measured else ():
+        order = np.argsort(every[0].ranks, kind="stable").tolist() if measured else []
+        for library in (libraries[at] for at in order):
             records = [_record(each, libraries[0], library) for each in every]
             means = [
                 self._sum(each, measured, library, splits) / len(measured)
@@ -225,7 +230,7 @@ class Report:
             f"wins-ties-losses are those of {libraries[0]} against the library",
             f"{sums} are sums over the sets, means over the splits",
         )
-        return Table(f"wins and costs on {title}", columns, tuple(lines), notes)
+        return Table(f"{COSTS} on {title}", columns, tuple(lines), notes)
 
     def _notes(self, error: Comparison) -> tuple[str, ...]:
         n_libraries, n_sets = len(error.libraries), len(error.sets)

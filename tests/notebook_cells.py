@@ -59,7 +59,7 @@ CELLS = [
     "from driftgames.certificates import mean_interval\nmean_interval(losses[:, 0])",
     "from driftgames.core import progress\n"
     "progress.PATIENCE = -1.0  # at once\n"
-    "with progress.progress('rounds', 30) as advance:\n"
+    "with progress.progress('playing', 30, 'rounds') as advance:\n"
     "    for _ in range(30):\n"
     "        advance(1)",
 ]

@@ -160,6 +160,7 @@ FIGURES = {
         "label": "yes",
         "features": [FeatureShape("age", [1.0], [0.1, 0.2])],
     },
+    "ClassVotes": {"label": "yes", "features": [FeatureShape("age", [1.0], [0.1, 0.2])]},
     "FeatureShape": {"name": "age", "thresholds": [1.0], "values": [0.1, 0.2]},
     "Reasons": {"title": "first", "decision": "yes", "parts": [("age", 1.0, 0.5)]},
     "save_figure": {"figure": plot_importances([1.0], ["age"]), "path": "missing/a.svg"},

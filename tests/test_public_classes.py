@@ -44,7 +44,7 @@ ELSEWHERE = {
         ("LinearLoss", "LogWealthLoss", "QuadraticLoss", "DifferentiableLoss"), "input"
     ),
     **dict.fromkeys(("Grid", "HitAndRun", "Points", "Precision", "Polytope"), "input"),
-    **dict.fromkeys(("FeatureShape", "Reasons"), "input"),
+    **dict.fromkeys(("ClassVotes", "FeatureShape", "Reasons"), "input"),
     **dict.fromkeys(("Exp4", "SquareCB", "ThompsonSampling"), "like TsallisINF"),
     **dict.fromkeys(("OLMAR", "PAMR", "LimitedPortfolio", "StrategyMixture"), "a strategy"),
     **dict.fromkeys(("ConfidenceSequence", "SignedIntervals"), "the repr is that of Stateful"),

@@ -130,18 +130,23 @@ def _class_page(package: str, name: str, of: type) -> str:
 
 
 def inherited(of: type) -> list[str]:
-    """Return a sentence for each public base: its methods and attributes, linked.
+    """Return a table for each public base: its methods and attributes, linked.
 
     >>> from driftgames.hedge import Hedge
-    >>> inherited(Hedge)[0][:53]
-    'From `ExpertLearner`: [`action_losses`][driftgames.he'
+    >>> print(inherited(Hedge)[0][:53])
+    | from `ExpertLearner` | what it is |
+    |---|---|
     """
     found, seen = [], set(vars(of))
     for base in public_bases(of):
         home = homes()[base.__name__]
         names = sorted(set(members(base)) - seen)
-        links = [f"[`{name}`][{home}.{name}]" for name in names]
-        found += [f"From `{base.__name__}`: {', '.join(links)}."] if links else []
+        rows = [
+            _row(f"[`{name}`][{home}.{name}]", inspect.getdoc(getattr(base, name)))
+            for name in names
+        ]
+        head = f"| from `{base.__name__}` | what it is |\n|---|---|"
+        found += ["\n".join([head, *rows])] if rows else []
         seen |= set(names)
     return found
 

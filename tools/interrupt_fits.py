@@ -2,8 +2,8 @@
 
 ``python tools/interrupt_fits.py --fits 400`` starts child processes that fit boosters of one and
 two threads beside a load, and sends them SIGINT ten times each. It prints how the fits ended, and
-returns 1 if one ended badly. A fit that goes on is sent another signal: libraries in C may clear an
-exception that a signal raises inside them.
+returns 1 if one ended badly. A fit that goes on is sent another signal: Python only reports an
+exception in what runs where an object is freed, such as the callback of a weak reference.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 import ast
 import gc
+import io
 import os
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from numba.core import event
 import driftgames
 from driftgames._kernels.arithmetic import greater, lesser
 from driftgames._kernels.jit import kernel, scalar
+from driftgames.core import progress
 
 
 @kernel
@@ -103,3 +105,32 @@ def test_the_garbage_collector_pauses_only_while_a_kernel_compiles(collects):
         assert gc.isenabled() == collects
     finally:
         (gc.enable if before else gc.disable)()
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def _own(x):
+    return x + 1.0
+
+
+def _of_a_user(x):
+    return x + 2.0
+
+
+def test_a_terminal_is_told_once_that_a_kernel_is_compiled(monkeypatch, tmp_path):
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))  # nothing compiled before
+    monkeypatch.setattr(progress, "PATIENCE", -1.0)
+    monkeypatch.setattr(_own, "__module__", "driftgames.elsewhere")
+    stream = Terminal()
+    monkeypatch.setattr(sys, "stderr", stream)
+    compiled = kernel(_own)
+    assert compiled(1.0) == 2.0
+    said = stream.getvalue()
+    assert "compiling, once for this installation" in said
+    assert "1 functions" in said
+    assert compiled(1.0) == 2.0
+    assert kernel(_of_a_user)(1.0) == 3.0
+    assert stream.getvalue() == said

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -324,6 +325,19 @@ def test_the_page_gets_the_tables_that_bear_its_titles(tmp_path):
     assert page.read_text() == f"Before.\n{written}Between.\n{place.format('other')}"
     write_page(page, [table])
     assert page.read_text().count("One note.") == 1
+
+
+def test_ranks_are_sorted_and_the_best_are_marked(made, tmp_path, monkeypatch):
+    monkeypatch.setattr(accuracy, "LIBRARIES", {"dummy": BAD, "tree": GOOD})
+    options = AccuracyOptions(tmp_path / "rows.jsonl", sets="made b")
+    tables = {table.title: table for table in accuracy.run(options=options)}
+    ranks, costs = (
+        tables[f"{kind} on the sets to report on"] for kind in ("mean ranks", "wins and costs")
+    )
+    assert ranks.column("library") == costs.column("library") == ["tree", "dummy"]
+    assert "| tree | **1.00** | 2.00 | **1.00** | **0.00** |" in markdown(ranks)
+    assert "| dummy | 2.00 | **1.00** | 2.00 |" in markdown(ranks)
+    assert re.search(r"\| \*\*[\d.]+", markdown(costs))
 
 
 def test_the_page_shows_the_pictures_that_exist(tmp_path):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from driftgames.boosting import NHBoostDTClassifier
+from tests.interruptions import lost_interruptions
 
 TOOL = Path(__file__).parents[2] / "tools" / "interrupt_fits.py"
 
@@ -18,6 +19,13 @@ def test_interrupted_fits_neither_crash_nor_hang():
     done = subprocess.run(command, capture_output=True, text=True)
     counts = [int(line.split()[0]) for line in done.stdout.splitlines()]
     assert (done.returncode, sum(counts)) == (0, 40), done.stdout + done.stderr
+
+
+def test_no_place_of_a_fit_loses_an_interruption():
+    """Libraries in C may clear the KeyboardInterrupt of Python code that they call."""
+    X = np.random.default_rng(0).normal(size=(80, 3))
+    booster = NHBoostDTClassifier(3, max_leaves=3)
+    assert lost_interruptions(lambda: booster.fit(X, np.arange(80) % 3)) == []
 
 
 @pytest.mark.parametrize("max_depth", [2**31 - 1, 2**63 - 1])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from driftgames.bandit import POLICIES
+from driftgames.bandit import POLICIES, ThompsonSampling
 from driftgames.hedge import RandomizedHedge
 from driftgames.oco import Box, ContinuousHedge
 from driftgames.portfolio import UniversalPortfolio
@@ -32,3 +32,14 @@ def test_a_seed_a_generator_and_nothing_are_random_states(make):
     one, same, other = (make(np.random.default_rng(seed)) for seed in (3, 3, 4))
     assert one == same != other
     assert make(None) != make(None)
+
+
+def test_a_policy_and_a_simulation_with_the_same_seed_draw_other_numbers():
+    policy = ThompsonSampling(names=["bad", "good"], random_state=0)
+    rng = np.random.default_rng(0)
+    pulls = {"bad": 0, "good": 0}
+    for _ in range(1000):
+        arm, prob = policy.pull()
+        pulls[arm] += 1
+        policy.update(arm, float(rng.random() < {"bad": 0.55, "good": 0.45}[arm]), prob)
+    assert pulls["good"] > 800

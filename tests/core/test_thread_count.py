@@ -1,12 +1,13 @@
 """How many threads a call uses, and that workers do not use more than their share."""
 
 import sys
+import threading
 from types import SimpleNamespace
 
 import pytest
 from joblib import Parallel, delayed
 
-from driftgames.core.threads import count_threads
+from driftgames.core.threads import count_threads, open_threads
 
 
 @pytest.fixture(autouse=True)
@@ -38,3 +39,16 @@ def test_a_worker_of_dask_uses_one_thread(monkeypatch):
     assert count_threads(3) == 3
     monkeypatch.setitem(sys.modules, "distributed", SimpleNamespace(get_worker=object))
     assert count_threads(3) == 1
+
+
+def test_an_interruption_that_breaks_a_lock_is_raised_as_one():
+    """A wait that is interrupted at the wrong moment does not take its lock back."""
+    condition = threading.Condition()
+
+    def wait():
+        with condition:
+            condition.release()
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt), open_threads(1):
+        wait()

@@ -252,14 +252,14 @@ def test_a_terminal_shows_a_bar_of_the_announced_bytes(get, monkeypatch):
     moves = []
 
     @contextlib.contextmanager
-    def recorded(name, total, *, show):
-        moves.append((name, total, show))
+    def recorded(name, total, unit, *, show):
+        moves.append((name, total, unit, show))
         yield lambda size: moves.append(size)
 
     monkeypatch.setattr(sys.modules[download.__module__], "progress", recorded)
     get()
 
-    assert moves[0] == ("data.svm", len(BODY), True)
+    assert moves[0] == ("data.svm", len(BODY), "bytes", True)
     assert sum(moves[1:]) == len(BODY)
 
 

@@ -1,7 +1,6 @@
 """The page in headless Chromium: its numbers are those of the library, and its buttons work."""
 
 import itertools
-import shutil
 from dataclasses import asdict
 
 import numpy as np
@@ -22,33 +21,18 @@ from driftgames.play.fixtures import (
     random_points,
     random_rounds,
 )
+from tests.browser import DESKTOP, PHONE, open_browser, texts_outside
 
 TOLERANCE = 1e-12
 MINUS = "\N{MINUS SIGN}"
-BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
-FLAGS = (
-    "headless no-sandbox disable-gpu disable-quic no-first-run disable-background-networking "
-    "disable-component-update disable-sync disable-dev-shm-usage force-prefers-reduced-motion"
-)
-PHONE = {"width": 360, "height": 740, "deviceScaleFactor": 1, "mobile": True}
-DESKTOP = {"width": 1280, "height": 800, "deviceScaleFactor": 1, "mobile": False}
 NUMBERS = itertools.count(1)  # of the pages that were opened
 
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
-    if BROWSER is None or DRIVER is None:
-        pytest.skip("no browser: Debian's chromium and chromium-driver are not installed")
-    webdriver = pytest.importorskip("selenium.webdriver")
-    options = webdriver.ChromeOptions()
-    options.binary_location = BROWSER
-    for flag in FLAGS.split():
-        options.add_argument(f"--{flag}")
-    options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('profile')}")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     path = tmp_path_factory.mktemp("page") / "play.html"
     write_page(path)
-    driver = webdriver.Chrome(options, webdriver.ChromeService(DRIVER))
+    driver = open_browser(tmp_path_factory.mktemp("profile"))
     driver.address = path.as_uri()
     driver.get(driver.address)
     yield driver
@@ -680,6 +664,15 @@ def test_a_view_fits_the_screen_and_everything_has_a_name(open_page, view, size)
         ".filter((e) => e.checkVisibility()).map((e) => e.outerHTML)"
     )
     assert nameless == []
+
+
+@pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
+@pytest.mark.parametrize("view", ["game", "boost"])
+def test_no_text_leaves_its_drawing(open_page, view, size):
+    browser = open_page(f"#view={view}&n=12&t=60&foe=coins&round=20", size)
+    if view == "game":
+        tap(browser, "#finish")
+    assert texts_outside(browser) == []
 
 
 def test_the_theme_follows_the_system_and_a_switch(open_page):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from driftgames.plots import ExplanationPage, FeatureShape, Reasons
-from driftgames.plots.shape_drawing import draw_shape
+from driftgames.plots.shape_drawing import _ticks, draw_shape
 
 RNG = np.random.default_rng(0)
 FEATURES = [
@@ -113,7 +113,20 @@ def test_no_text_of_a_drawing_leaves_it(reach):
         left = float(x) - {"end": length, "middle": length / 2, "start": 0}[anchor]
         assert left >= 0
         assert left + length <= width
-    assert f">{-reach:.3g}</text>" in svg
+    heights = [float(words.replace(",", "")) for _, anchor, words in found if anchor == "end"]
+    assert len(heights) == 5
+    assert min(heights) == -max(heights) >= -reach
+
+
+def test_an_axis_has_four_or_five_round_ticks():
+    for low, width in zip(RNG.normal(0, 5, 2000), 10 ** RNG.uniform(-4, 6, 2000), strict=True):
+        for ends in ((low, low + width), (-width, width)):
+            ticks = _ticks(*ends)
+            assert 3 <= len(ticks) <= 6
+            assert ends[0] <= min(ticks)
+            assert max(ticks) <= ends[1]
+            step = f"{ticks[1] - ticks[0]:.4e}".split("e")[0].rstrip("0")
+            assert step.strip(".") in {"1", "1.5", "2", "2.5", "3", "4", "5", "6", "8"}
 
 
 def test_values_are_shown_on_hover_and_missing_rows_are_counted():

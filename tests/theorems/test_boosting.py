@@ -13,7 +13,12 @@ from driftgames.boosting import (
     NHBoostDTClassifier,
     PotentialBoostClassifier,
 )
+from driftgames.boosting.data.binned_data import bin_examples
+from driftgames.boosting.engine.game import TreeLearner
+from driftgames.boosting.engine.rules import PotentialRule
+from driftgames.boosting.engine.shape import TreeShape
 from driftgames.boosting.plain import WeakLearnerBooster
+from driftgames.boosting.regression.thresholds import Thresholds
 from driftgames.certificates.margins import MarginCertificate, Margins
 from driftgames.potentials import Exponential, NormalHedgeDT, Potential, TwoNorm
 
@@ -254,3 +259,126 @@ def test_five_thousand_rounds_stay_finite(booster):
     assert np.abs(booster.decision_function(X)).max() <= 1
     assert booster.certificate_.holds
     assert booster.n_iter_ == 5_000 or booster.ended_early_
+
+
+def threshold_game(seed, n, n_thresholds, n_rounds, *, noise=1.0, weighted=False, leaves=4):
+    """A game on thresholds of an outcome, what it was played on, and its mean edge."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    y = np.round(X @ [2.0, 1.0, 0.0] + noise * rng.normal(size=n), 2)
+    masses = rng.integers(1, 4, n) if weighted else np.ones(n, dtype=np.int64)
+    thresholds = Thresholds.of(y, masses, n_thresholds)
+    data = bin_examples(X, np.zeros(n, dtype=bool), masses, 64)
+    shape = TreeShape(max_depth=None, max_leaves=leaves)
+    positions = thresholds.positions(y)
+    gaps = thresholds.gaps
+    learner = TreeLearner.of(data, shape, positions, thresholds.size, 1, gaps)
+    game = PotentialRule(NormalHedgeDT()).begin(learner, n_rounds)
+    rounds = game.play(n_rounds)
+    votes = np.empty((n, thresholds.size))
+    votes[data.order] = game.votes()
+    return game, rounds, thresholds, votes, y, masses
+
+
+@given(
+    seed=st.integers(0, 1000),
+    n=st.integers(10, 80),
+    n_thresholds=st.integers(3, 12),
+    T=st.integers(1, 60),
+    noise=st.floats(0, 3),
+    leaves=st.integers(2, 8),
+    weighted=st.booleans(),
+)
+@settings(max_examples=40)
+def test_thm3_over_pairs_of_example_and_threshold(
+    seed, n, n_thresholds, T, noise, leaves, weighted
+):
+    """Pairs are chips of their gaps, so the theorem bounds the mass of those of a small margin."""
+    game, rounds, thresholds, votes, y, masses = threshold_game(
+        seed, n, n_thresholds, T, noise=noise, leaves=leaves, weighted=weighted
+    )
+    right = np.where(y[:, None] > thresholds.values, votes, -votes)
+    pair_masses = np.outer(masses, thresholds.gaps)
+    margins = game.margins()
+    assert margins.masses.sum() == pair_masses.sum()
+    mean_edge = float(np.mean([each.edge for each in rounds]))
+    certificate = MarginCertificate.of_regret(
+        "pairs",
+        len(rounds),
+        margins,
+        rounds[-1].training_error,
+        mean_edge,
+        NormalHedgeDT().bound,
+    )
+    assert certificate.holds
+    for theta in (-0.5, 0.0, 0.25, 0.5):
+        share = pair_masses[right <= theta + 1e-12].sum() / pair_masses.sum()
+        row = certificate.at(theta)
+        assert row.realised == pytest.approx(share)
+        assert share <= row.promised + 1e-12
+
+
+def test_thm3_over_pairs_promises_something_once_rounds_are_many():
+    game, rounds, *_ = threshold_game(2, 400, 5, 800, noise=0.0, leaves=12)
+    edge = float(np.mean([each.edge for each in rounds]))
+    shown = rounds[-1].training_error, edge, NormalHedgeDT().bound
+    certificate = MarginCertificate.of_regret("pairs", 800, game.margins(), *shown)
+    assert certificate.error_bound < 0.05
+    assert certificate.at(0.1).promised < 0.5
+    assert certificate.holds
+
+
+@given(
+    seed=st.integers(0, 1000),
+    n=st.integers(10, 80),
+    n_thresholds=st.integers(3, 20),
+    T=st.integers(1, 20),
+    noise=st.floats(0, 3),
+    weighted=st.booleans(),
+)
+@settings(max_examples=40)
+def test_the_error_over_pairs_is_the_mean_absolute_error_of_the_median_vote(
+    seed, n, n_thresholds, T, noise, weighted
+):
+    r"""Exactly, where an outcome in bin ``j`` counts as :math:`c_j = \sum_{k \le j} g_k`.
+
+    The median vote of a row is the number of thresholds that more than half of the trees vote
+    above. Between it and the row's own position lie the pairs that the vote gets wrong, so their
+    gaps add up to :math:`|c_{median} - c_{own}|`:
+
+    .. math:: \mathrm{error} \cdot \sum_k g_k = \frac1N \sum_i |c_{J(x_i)} - c_{j(y_i)}|
+
+    in integers. A gap is half the distance of its neighbours, and the whole one at an end. So
+    :math:`c_j` is in proportion to the middle :math:`(\theta_j + \theta_{j+1}) / 2` of the bin,
+    where outer bins are as wide as their neighbours: outcomes are rounded to the middles of their
+    bins, not to thresholds, up to half a unit of each gap.
+    """
+    _, rounds, thresholds, votes, y, masses = threshold_game(
+        seed, n, n_thresholds, T, noise=noise, weighted=weighted
+    )
+    gaps, theta = thresholds.gaps, thresholds.values
+    places = np.append(0, np.cumsum(gaps))
+    median = (votes > 0).sum(axis=1)
+    np.testing.assert_array_equal(votes > 0, median[:, None] > np.arange(gaps.size))
+    own = thresholds.positions(y)
+    wrong = int(masses @ np.abs(places[median] - places[own]))
+    whole = int(masses.sum()) * int(gaps.sum())
+    assert rounds[-1].training_error == wrong / whole
+
+    first, last = theta[0] - (theta[1] - theta[0]), theta[-1] + (theta[-1] - theta[-2])
+    ends = np.concatenate([[first], theta, [last]])
+    middles = (ends[1:] + ends[:-1]) / 2  # of every bin
+    widest = (middles[1:] - middles[:-1]).max()
+    error = masses @ np.abs(middles[median] - middles[own]) / masses.sum()
+    in_units = error * 2**16 / widest
+    assert wrong / masses.sum() == pytest.approx(in_units, abs=gaps.size)
+
+
+def test_outcomes_are_not_rounded_to_thresholds():
+    """One wrong pair costs the distance of two middles, which no two thresholds need have."""
+    y = np.repeat([0.0, 1.0, 5.0, 6.0], 5)
+    thresholds = Thresholds.of(y, np.ones(20, dtype=np.int64), 3)
+    assert thresholds.values.tolist() == [0.0, 1.0, 5.0]
+    places = np.append(0, np.cumsum(thresholds.gaps)) * 4.0 / 2**16  # the largest gap is 4
+    np.testing.assert_allclose(places, [0.0, 1.0, 3.5, 7.5], atol=1e-4)
+    np.testing.assert_allclose(places - 0.5, [-0.5, 0.5, 3.0, 7.0], atol=1e-4)  # middles of bins

@@ -18,6 +18,8 @@ import numba
 from numba import njit
 from numba.core import event
 
+from driftgames.core.progress import Words, make_bar
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 _COMMON: dict[str, Any] = {
@@ -65,7 +67,32 @@ class _CollectLater(event.Listener):  # type: ignore[misc]  # numba is untyped
                 gc.enable()
 
 
+class _ShowCompilation(event.Listener):  # type: ignore[misc]
+    """Shows a bar while a kernel is compiled: else the first fit stands still without a word."""
+
+    def __init__(self) -> None:
+        self._here = threading.local()  # kernels in two threads are compiled one after the other
+
+    def on_start(self, event: Any) -> None:
+        here = self._here
+        here.depth = getattr(here, "depth", 0) + 1
+        if here.depth == 1:
+            own = event.data["dispatcher"].py_func.__module__.startswith("driftgames.")
+            here.bar = make_bar(_COMPILING) if own else None
+        if here.bar is not None:
+            here.bar.advance(1)
+
+    def on_end(self, event: Any) -> None:
+        here = self._here
+        here.depth -= 1
+        if here.depth == 0 and here.bar is not None:
+            here.bar.close()
+
+
+_COMPILING = Words("compiling, once for this installation", None, "functions")
+
 event.register("numba:compile", _CollectLater())
+event.register("numba:compile", _ShowCompilation())
 
 
 def _compile(function: F, compiler: Callable[[F], F], **options: Any) -> F:

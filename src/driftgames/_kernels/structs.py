@@ -75,12 +75,14 @@ class Struct:
             else:
                 if not value.flags.c_contiguous:
                     raise ValueError(f"{field.name} must be C-contiguous")
-                words += [value.__array_interface__["data"][0], *value.shape, *value.strides]
+                # `__array_interface__` has the address too, but NumPy clears all errors on the way
+                # to it, a KeyboardInterrupt too
+                words += [value.ctypes.data, *value.shape, *value.strides]
                 kinds.append((value.dtype, value.ndim))
         table = np.array(words, dtype=np.int64)
         for name, made in (
             ("table", table),
-            ("address", int(table.ctypes.data)),
+            ("address", table.ctypes.data),
             ("numba_type", _struct_type(type(self), tuple(kinds))),  # type: ignore[arg-type]
         ):
             object.__setattr__(self, name, made)

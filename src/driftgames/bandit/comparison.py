@@ -175,7 +175,7 @@ def play_games(
         if horizon is not None and check_integer("horizon", horizon, least=1) != rounds:
             raise ValueError(f"the losses have {rounds:,} rounds; got horizon={shown(horizon)}")
     runs: list[BanditRun] = []
-    with progress_bar("games", games, show=progress) as advance:
+    with progress_bar("playing", games, "games", show=progress) as advance:
         for sequence in np.random.SeedSequence(seed).spawn(games):
             arms_rng, losses_rng = (np.random.default_rng(each) for each in sequence.spawn(2))
             policy = make(n_arms, rounds, arms_rng)

@@ -242,7 +242,11 @@ class BaseBooster(FittedBooster, ClassifierMixin, BaseEstimator):  # type: ignor
         stopping = None
         if self.early_stopping:
             stopping = Stopping(
-                self.validation_fraction, self.n_iter_no_change, self.scoring, self.tol
+                self.validation_fraction,
+                self.n_iter_no_change,
+                self.scoring,
+                self.tol,
+                only_if_many=self.early_stopping == "auto",
             )
         return Job(
             rule=self._rule(),
@@ -254,7 +258,6 @@ class BaseBooster(FittedBooster, ClassifierMixin, BaseEstimator):  # type: ignor
             class_weight=self.class_weight,
             monotonic_cst=self.monotonic_cst,
             stopping=stopping,
-            stops_if_many=self.early_stopping == "auto",
             n_jobs=self.n_jobs,
             verbose=bool(self.verbose),
             settings=self.binding_settings(),

@@ -115,7 +115,7 @@ class FittedBooster(BoosterParameters, ABC):
     def chosen_(self) -> Choice:
         """What the examples held out chose, if anything was left to them."""
         choice: Choice = self._only_if("chosen_", self.record_.choice)
-        return choice.beside(self.n_iter_, max(len(self.record_.members), 1))
+        return choice.of_model(self.n_iter_, max(len(self.record_.members), 1))
 
     @property
     def n_iter_(self) -> int:
@@ -413,12 +413,12 @@ class FittedBooster(BoosterParameters, ABC):
         class that votes are for. Default: the last of ``classes_``; among several classes the
         reasons of an example are for the class that was predicted.
         """
-        from driftgames.boosting.export.model_page import make_page
+        from driftgames.boosting.export.model_page import Examples, ExplainedModel, make_page
 
         most = check_integer("n_examples", n_examples, least=0)
         if not (title is None or isinstance(title, str)):
             raise ValueError(f"title must be a string or None; got {shown(title)}")
-        examples = None if X is None else (self._encode(X), self._values_of(X), most)
+        examples = None if X is None else Examples(self._encode(X), self._values_of(X), most)
         importances = self.feature_importances_
         facts: dict[str, object] = {
             "algorithm": type(self).__name__,
@@ -430,11 +430,9 @@ class FittedBooster(BoosterParameters, ABC):
         if (error := self.record_.training_error) is not None:
             facts["training error of the vote"] = f"{error:.2%}"
         return make_page(
-            self.model_,
-            importances,
+            ExplainedModel(self.model_, importances, self.record_.members, examples),
             type(self).__name__ if title is None else title,
             None if label is None else self._number_of(label),
             facts,
             "" if self.certificate_ is None else str(self.certificate_),
-            examples,
         )

@@ -40,7 +40,7 @@ Learn = Callable[[IntArray], tuple[Any, IntArray]]
 """A weak learner: from weights to a hypothesis and its votes, -1 or +1, on the examples."""
 
 
-class Round(NamedTuple):
+class PlainRound(NamedTuple):
     """A round: its hypothesis and edge, the sum of the votes so far, and the next weights."""
 
     hypothesis: Any
@@ -51,7 +51,7 @@ class Round(NamedTuple):
 
 def boost(
     learn: Learn, y: IntArray, masses: IntArray, n_rounds: int, potential: Potential
-) -> Iterator[Round]:
+) -> Iterator[PlainRound]:
     r"""Play Algorithm 6: weigh the examples, ask the weak learner, move the examples; and again.
 
     .. math:: w_i = \Phi_t(s_i - 1) - \Phi_t(s_i + 1), \qquad
@@ -71,7 +71,7 @@ def boost(
         edge = value / (2 * int(weights.sum()))
         votes, edges = votes + h, edges + edge
         weights = weigh(potential, y * votes / 2 - edges, t + 1, masses)
-        yield Round(hypothesis, edge, votes, weights)
+        yield PlainRound(hypothesis, edge, votes, weights)
 
 
 def weigh(potential: Potential, positions: FloatArray, t: int, masses: IntArray) -> IntArray:
@@ -142,7 +142,7 @@ def find_stump(columns: list[Column], signed: IntArray) -> Stump:
 
 def nh_boost_dt(
     X: FloatArray, y: IntArray, n_rounds: int, potential: Potential | None = None
-) -> list[Round]:
+) -> list[PlainRound]:
     r"""Play NH-Boost.DT with stumps; the vote is :math:`\sum_t h_t(x)`, and labels are -1 and +1.
 
     The plain twin of ``NHBoostDTClassifier(n_rounds, max_leaves=2, calibrate=False)``, which

@@ -62,7 +62,7 @@ def _count_candidates(record: TrainingRecord, n_classes: int) -> tuple[int, str]
     """
     if record.ended_early:
         return 1, "the fit ended early, and the examples held out had a part in that"
-    sizes, stages = _raced(record.choice, n_classes)
+    sizes, stages = _count_trials(record.choice, n_classes)
     stopping = record.settings.get("early_stopping")
     if stopping and not record.members:
         n_rounds = len(record.history["edge"])
@@ -70,7 +70,7 @@ def _count_candidates(record: TrainingRecord, n_classes: int) -> tuple[int, str]
     return sizes * stages, ""
 
 
-def _raced(choice: Choice | None, n_classes: int) -> tuple[int, int]:
+def _count_trials(choice: Choice | None, n_classes: int) -> tuple[int, int]:
     """Return how many sizes and how many numbers of rounds could have been chosen."""
     if choice is None:
         return 1, 1
@@ -92,7 +92,8 @@ def mean_certificate(
     member = np.repeat(np.arange(len(counts)), counts)[take_turns(counts)]
     n_folds = 1 + max(each.fold for each in members)
     shares = np.bincount(member, weights=model.vote_weights, minlength=len(members))
-    held = shares.reshape(-1, n_folds).max(axis=1)  # each deal holds an example out once
+    # each race holds an example out of one booster, at worst of that with most votes
+    largest = shares.reshape(-1, n_folds).max(axis=1)
     examples = sum(each.mass for each in members[:n_folds]) // (n_folds - 1)
     copies = int(margins.masses.sum()) // examples  # pairs of one example
     edges = record.history["edge"]
@@ -103,7 +104,7 @@ def mean_certificate(
     ]
     error = float(record.mean_error or 0.0)
     return MarginCertificate.of_mean(
-        title, margins, error, parts, float(held.sum() / shares.sum()), bound
+        title, margins, error, parts, float(largest.sum() / shares.sum()), bound
     )
 
 

@@ -216,7 +216,7 @@ def cross_validate(
     rows: list[Row] = []
     wrong: list[int] = []
     losses: list[LossCounts] = []
-    with progress("folds", folds) as advance, warnings.catch_warnings():
+    with progress("cross-validating", folds, "folds") as advance, warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # our own lines say it
         for k in range(folds):
             learn, test = np.flatnonzero(fold_of != k), np.flatnonzero(fold_of == k)

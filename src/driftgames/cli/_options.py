@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 from typer.models import ArgumentInfo
 
 from driftgames.cli._output import clear_errors, fail
@@ -44,8 +44,43 @@ def one_of(names: Iterable[str], *flags: str) -> Any:
     return typer.Option(*flags, autocompletion=completes(*names), help=", ".join(names))
 
 
+_EXAMPLE = "Example: "
+_HYPHEN = "\u2011"  # no line breaks at it, so that a name stays whole
+
+
+def _write_help(text: str, formatter: Any) -> None:
+    """Write the text of a command; its examples follow, each on a line that can be copied."""
+    paragraphs = text.split("\n\n")
+    examples = [each for each in paragraphs if each.startswith(_EXAMPLE)]
+    formatter.write_paragraph()
+    with formatter.indentation():
+        prose = "\n\n".join(each for each in paragraphs if each not in examples)
+        formatter.write_text(prose.replace("-", _HYPHEN))
+    if examples:
+        with formatter.section("Examples" if len(examples) > 1 else "Example"):
+            for each in examples:
+                command = " ".join(each.removeprefix(_EXAMPLE).split())
+                formatter.write(f"{' ' * formatter.current_indent}{command}\n")
+
+
+class CommandGroup(TyperGroup):
+    """Commands under one name."""
+
+    def get_help(self, ctx: Any) -> str:
+        return super().get_help(ctx).replace(_HYPHEN, "-")
+
+    def format_help_text(self, ctx: Any, formatter: Any) -> None:
+        _write_help(inspect.cleandoc(self.help or ""), formatter)
+
+
 class GroupedCommand(TyperCommand):
     """A command whose help shows its options in groups, and its arguments by their names alone."""
+
+    def get_help(self, ctx: Any) -> str:
+        return super().get_help(ctx).replace(_HYPHEN, "-")
+
+    def format_help_text(self, ctx: Any, formatter: Any) -> None:
+        _write_help(inspect.cleandoc(self.help or ""), formatter)
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         return ["[OPTIONS]", *map(_argument_name, self._arguments(ctx))]
@@ -60,11 +95,10 @@ class GroupedCommand(TyperCommand):
             if option.param_type_name == "option" and (record := option.get_help_record(ctx)):
                 heading = getattr(option, "rich_help_panel", None) or "Options"
                 groups.setdefault(heading, []).append(record)
-        if len(groups.get("Options", ())) == 1:  # --help alone
-            groups["Options"] = groups.pop("Options")
+        groups["Options"] = groups.pop("Options")  # --help is one of them
         for heading, records in groups.items():
             with formatter.section(heading):
-                formatter.write_dl(records)
+                formatter.write_dl([(name, text.replace("-", _HYPHEN)) for name, text in records])
 
     def _arguments(self, ctx: Any) -> list[Any]:
         return [each for each in self.get_params(ctx) if each.param_type_name == "argument"]

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
 from driftgames.cli import bandit, boost, datasets
-from driftgames.cli._options import READING, GroupedCommand
+from driftgames.cli._options import READING, CommandGroup, GroupedCommand
 from driftgames.cli.game import game
 from driftgames.cli.hedge import hedge
 from driftgames.cli.help import help_on
@@ -38,7 +37,7 @@ START = (
 )
 
 
-class _InOrder(TyperGroup):
+class _InOrder(CommandGroup):
     """A group whose help lists its commands as `SUMMARIES` does; typer puts groups last."""
 
     def list_commands(self, ctx: Any) -> list[str]:

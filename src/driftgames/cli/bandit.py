@@ -13,6 +13,7 @@ import typer
 from driftgames.bandit.named_policies import ENVIRONMENTS, POLICIES, REACTING
 from driftgames.cli._options import (
     READING,
+    CommandGroup,
     Count,
     ImportedFile,
     JsonFile,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 
 app = typer.Typer(
+    cls=CommandGroup,
     no_args_is_help=True,
     help="Let bandit policies play, or read a log of pulls.\n\n"
     "Every policy sees the loss of its own arm and nothing else. Its regret is to the best arm of "

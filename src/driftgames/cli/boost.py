@@ -11,11 +11,11 @@ from pathlib import Path, PurePath
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
 from driftgames.cli._boost_options import ExampleReading, Settings, Training
 from driftgames.cli._options import (
     READING,
+    CommandGroup,
     Count,
     ImportedFile,
     JsonFile,
@@ -28,7 +28,7 @@ from driftgames.cli._quick_import import import_boosting
 from driftgames.tables import as_records, draw_table, visible, write_json
 
 
-class _Commands(TyperGroup):
+class _Commands(CommandGroup):
     """The commands; a file in the place of one gets an answer that says what to type."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
@@ -46,7 +46,7 @@ app = typer.Typer(
     cls=_Commands,
     no_args_is_help=True,
     help="Boost decision stumps or trees on tables or LIBSVM text.\n\n"
-    "Example: driftgames boost fit breast_cancer.train.csv --label class --model m",
+    "Example: driftgames boost fit breast_cancer.train.csv --label class --model m.json",
 )
 
 
@@ -87,11 +87,11 @@ def fit(
     without a label are left out. The label column, its classes and the other columns are named
     before the fit.
 
-    Example: driftgames boost fit breast_cancer.train.csv --label class --model m
+    Example: driftgames boost fit breast_cancer.train.csv --label class --model m.json
 
-    Example: driftgames boost fit breast_cancer.train.csv --leaves 2 --model m2
+    Example: driftgames boost fit breast_cancer.train.csv --leaves 2 --model m2.json
 
-    Example: driftgames boost fit breast_cancer.train.csv --patience 9 --model m
+    Example: driftgames boost fit breast_cancer.train.csv --patience 9 --model m.json
 
     Options:
         data (TRAIN): LIBSVM text, a table, or a pattern of tables such as 'data/*.csv'. Large
@@ -197,12 +197,12 @@ def predict(
 ) -> None:
     """Predict, one line per example; print scores to standard error if labels are known.
 
-    Example: driftgames boost predict breast_cancer.test.csv --model m
+    Example: driftgames boost predict breast_cancer.test.csv --model m.json
 
     Options:
         data (TEST): LIBSVM text, or a table.
-        what: The label, the vote in [-1, 1], or the probability of the second class. With more than
-            two classes votes and probabilities have a column for each.
+        what (WHAT): label, score (the vote in [-1, 1]) or probability (of the second class). With
+            more than two classes scores and probabilities have a column for each.
 
     Files:
         output (FILE): The file. Default: standard output.
@@ -255,9 +255,9 @@ def inspect(
 ) -> None:
     """Show what a model is made of: its size and how it was chosen, features and certificate.
 
-    Example: driftgames boost inspect m --plot-race race.svg --html page.html
+    Example: driftgames boost inspect m.json --plot-race race.svg --html page.html
 
-    Example: driftgames boost inspect m2 --plot shapes.svg
+    Example: driftgames boost inspect m2.json --plot shapes.svg
 
     Options:
         model (M.json): The model file.

@@ -7,11 +7,20 @@ from typing import Annotated
 
 import typer
 
-from driftgames.cli._options import SETS, JsonFile, Natural, completes, described, running
+from driftgames.cli._options import (
+    SETS,
+    CommandGroup,
+    JsonFile,
+    Natural,
+    completes,
+    described,
+    running,
+)
 from driftgames.cli._output import clear_errors, console, fail, reason
 from driftgames.tables import Column, Row, Table, as_records, draw_table, write_json
 
 app = typer.Typer(
+    cls=CommandGroup,
     no_args_is_help=True,
     help="The sets of the paper's experiments: where each one is, and how to bring it here.\n\n"
     "They are looked for in the folder that DRIFTGAMES_DATA names, and in your cache, which "

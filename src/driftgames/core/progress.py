@@ -1,47 +1,51 @@
-"""Progress bars: for a person at a terminal or in a notebook, and for long work only."""
+"""Progress bars: for a person at a terminal or in a notebook, and for long work only.
+
+A bar names what is done, the steps that are done, how many there will be, and their unit. It says
+how long the rest takes once a tenth is done.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import sys
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from html import escape
-from typing import Any, Protocol
+from typing import Any
 
 PATIENCE = 1.0
 """Seconds of work before a bar appears; shorter work stays silent."""
 
-_BETWEEN = 0.2  # seconds between two pictures of a bar in a notebook
-
-
-class Bar(Protocol):
-    """A bar on some screen."""
-
-    def advance(self, steps: int) -> None:
-        """Count these steps, and show the bar if that is due."""
-
-    def close(self) -> None:
-        """Take the bar away."""
+_BETWEEN = 0.2  # seconds between two pictures of a bar
+_KNOWN_FROM = 0.1  # the part of the work after which the rest is estimated
+_WIDTH = 20  # columns of a bar, so that all the words fit into 80
 
 
 @contextlib.contextmanager
 def progress(
-    description: str, total: int | None, *, show: bool = True
+    description: str,
+    total: int | None,
+    unit: str,
+    *,
+    at_most: bool = False,
+    show: bool = True,
 ) -> Iterator[Callable[[int], None]]:
     """Yield ``advance(steps)``, which moves a bar of ``total`` steps; None if it is unknown.
 
     The bar appears after `PATIENCE` seconds when standard error is a terminal or a notebook runs
-    the code, and never otherwise; ``show=False`` silences it. A service may have no standard error,
-    or a closed one.
+    the code, and never otherwise; ``show=False`` silences it. Work that may end before ``total``
+    says so by ``at_most``. A service may have no standard error, or a closed one.
 
-    >>> with progress("rounds", total=3) as advance:
+    >>> with progress("playing", 3, "rounds") as advance:
     ...     for _ in range(3):
     ...         advance(1)
     """
     from driftgames.core.checks import check_flag  # it needs NumPy
 
-    bar = _bar(description, total) if check_flag("progress", show) else None
+    words = Words(description, total, unit, at_most)
+    bar = make_bar(words) if check_flag("progress", show) else None
     if bar is None:
         yield lambda steps: None
         return
@@ -51,14 +55,81 @@ def progress(
         bar.close()
 
 
-def _bar(description: str, total: int | None) -> Bar | None:
+@dataclass(frozen=True)
+class Words:
+    """What a bar says in words.
+
+    >>> words = Words("choosing a size", 25, "stages", at_most=True)
+    >>> words.count(7), words.left(2, 1.0), words.left(5, 1.0)
+    ('7 of at most 25 stages', '', '4 s left')
+    """
+
+    description: str
+    total: int | None
+    unit: str
+    at_most: bool = False
+
+    def count(self, done: int) -> str:
+        """Return how much is done, of how much, in which unit."""
+        most = "at most " * self.at_most
+        end = "" if self.total is None else f" of {most}{self.total:,}"
+        return f"{done:,}{end} {self.unit}"
+
+    def left(self, done: int, seconds: float) -> str:
+        """Return how long the rest takes; nothing before a tenth of the work is done."""
+        if self.total is None or done < max(_KNOWN_FROM * self.total, 1):
+            return ""
+        rest = seconds * (self.total - done) / done
+        return f"{rest:,.0f} s left" if rest < 120 else f"{rest / 60:,.0f} min left"
+
+
+class Bar(ABC):
+    """A bar on some screen, of which there is one at a time."""
+
+    def __init__(self, words: Words) -> None:
+        self.words, self._done = words, 0
+        self._begun = time.monotonic()
+        self._next = self._begun + PATIENCE
+
+    def advance(self, steps: int) -> None:
+        """Count these steps; the bar appears after `PATIENCE` seconds, then at most 5 times each.
+
+        A bar within the work of another one stays silent.
+        """
+        self._done += steps
+        now = time.monotonic()
+        if now <= self._next or any(bar is not self for bar in _on_screen):
+            return
+        self._next = now + _BETWEEN
+        _on_screen[:] = [self]
+        self._draw(self._done, now - self._begun)
+
+    def close(self) -> None:
+        """Take the bar away; it comes back if more steps are counted."""
+        if self in _on_screen:
+            _on_screen.remove(self)
+            self._remove()
+
+    @abstractmethod
+    def _draw(self, done: int, seconds: float) -> None:
+        """Show the bar."""
+
+    @abstractmethod
+    def _remove(self) -> None:
+        """Take the bar off the screen."""
+
+
+_on_screen: list[Bar] = []
+
+
+def make_bar(words: Words) -> Bar | None:
     """Return the bar of this screen; None if there is no screen."""
     if in_notebook():
-        return NotebookBar(description, total)
+        return NotebookBar(words)
     stream = sys.stderr
     if stream is None or stream.closed or not stream.isatty():
         return None
-    return TerminalBar(description, total)
+    return TerminalBar(words)
 
 
 def in_notebook() -> bool:
@@ -67,66 +138,49 @@ def in_notebook() -> bool:
     return getattr(shell, "kernel", None) is not None
 
 
-class TerminalBar:
+class TerminalBar(Bar):
     """A bar on standard error, which is a terminal."""
 
-    def __init__(self, description: str, total: int | None) -> None:
+    def __init__(self, words: Words) -> None:
         from rich.console import Console
-        from rich.progress import (
-            BarColumn,
-            MofNCompleteColumn,
-            Progress,
-            TextColumn,
-            TimeRemainingColumn,
-        )
+        from rich.progress import BarColumn, Progress, TextColumn
 
+        super().__init__(words)
         self._bar = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeRemainingColumn(),
+            TextColumn("{task.description}", markup=False),
+            BarColumn(bar_width=_WIDTH),
+            TextColumn("{task.fields[words]}", markup=False),
             console=Console(stderr=True),
             transient=True,
         )
-        self._task = self._bar.add_task(description, total=total)
-        self._begun = time.monotonic()
+        self._task = self._bar.add_task(words.description, total=words.total, words="")
 
-    def advance(self, steps: int) -> None:
-        """Count these steps; the bar appears after `PATIENCE` seconds."""
-        self._bar.advance(self._task, steps)
-        if not self._bar.live.is_started and time.monotonic() - self._begun > PATIENCE:
-            self._bar.start()
+    def _draw(self, done: int, seconds: float) -> None:
+        words = f"{self.words.count(done)}  {self.words.left(done, seconds)}"
+        self._bar.update(self._task, completed=done, words=words)
+        self._bar.start()
 
-    def close(self) -> None:
-        """Take the bar away."""
+    def _remove(self) -> None:
         self._bar.stop()
 
 
-class NotebookBar:
-    """A bar in the output of a notebook cell: one ``<progress>`` element, no widget, no script."""
+class NotebookBar(Bar):
+    """A bar in the output of a notebook cell: one ``<progress>`` element, no widget, no script.
 
-    def __init__(self, description: str, total: int | None) -> None:
-        self._description, self._total, self._done = description, total, 0
-        self._begun = time.monotonic()
-        self._next = self._begun + PATIENCE
-        self._handle: Any = None
+    One output is updated, so that a saved notebook holds no trail of bars.
+    """
 
-    def advance(self, steps: int) -> None:
-        """Count these steps; the bar appears after `PATIENCE` seconds, then at most 5 times each.
+    _handle: Any = None
 
-        One output is updated, so that a saved notebook holds no trail of bars.
-        """
-        self._done += steps
-        now = time.monotonic()
-        if now <= self._next:
-            return
-        self._next = now + _BETWEEN
-        self._show(self._html(now - self._begun))
+    def _draw(self, done: int, seconds: float) -> None:
+        words = self.words
+        bar = "" if words.total is None else f'value="{done}" max="{words.total}"'
+        text = ", ".join(filter(None, [words.count(done), words.left(done, seconds)]))
+        name = escape(words.description)
+        self._show(f"<span>{name} <progress {bar}></progress> {escape(text)}</span>")
 
-    def close(self) -> None:
-        """Take the bar away."""
-        if self._handle is not None:
-            self._show("")
+    def _remove(self) -> None:
+        self._show("")
 
     def _show(self, html: str) -> None:
         from IPython.display import HTML, display  # the kernel has imported it
@@ -135,13 +189,3 @@ class NotebookBar:
             self._handle = display(HTML(html), display_id=True)
         else:
             self._handle.update(HTML(html))
-
-    def _html(self, seconds: float) -> str:
-        name, done = escape(self._description), f"{self._done:,}"
-        if self._total is None:
-            return f"<span>{name} {done}</span>"
-        left = seconds * (self._total - self._done) / max(self._done, 1)
-        return (
-            f'<span>{name} <progress value="{self._done}" max="{self._total}"></progress> '
-            f"{done}/{self._total:,}, {left:,.0f} s left</span>"
-        )

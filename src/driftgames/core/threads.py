@@ -90,10 +90,12 @@ def open_threads(n_jobs: Any) -> Iterator[tuple[ThreadPoolExecutor | None, int]]
     with pool or nullcontext():
         try:
             yield pool, n_threads
-        except BaseException:
+        except BaseException as error:
             given_up.set()
             if pool is not None:
                 pool.shutdown(wait=False, cancel_futures=True)  # begin nothing more
+            if isinstance(error.__context__, KeyboardInterrupt):  # it broke a lock of the pool
+                raise error.__context__ from None
             raise
 
 

@@ -120,7 +120,7 @@ class DaskBooster(BaseBooster):
         return self.adopt(fitted)
 
     def _bring(self, client: Client, pair: tuple[Any, Any]) -> Iterator[Any]:
-        """Yield the two of a pair in memory."""
+        """Yield the examples and the labels of a pair, in memory."""
         for each in pair:
             if partitions.is_collection(each):
                 futures = client.compute(partitions.parts_of("eval_set", each))

@@ -25,7 +25,7 @@ from driftgames.boosting.data.cuts import Cuts
 from driftgames.boosting.data.row_sample import stack_rows
 from driftgames.boosting.data.sample_weights import SampleWeights, WeightScale, class_factors
 from driftgames.boosting.engine.game import MistakeRule
-from driftgames.boosting.engine.remote_game import RemoteGame
+from driftgames.boosting.engine.remote_game import RemoteGame, RemoteLearner
 from driftgames.boosting.engine.shape import TreeShape
 from driftgames.boosting.fit.folds import RowKeys
 from driftgames.boosting.fit.job import Columns, Job, Plan
@@ -36,7 +36,7 @@ from driftgames.core.display import Displayed, Fields, Sketch
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
 from driftgames.dask import partitions
 from driftgames.dask.exchange import ActorExchange, ClusterWatch
-from driftgames.dask.partitions import Head, Part, PartitionPlan
+from driftgames.dask.partitions import Part, PartitionPlan, PartSummary
 from driftgames.tables import counted
 
 
@@ -128,14 +128,14 @@ class ClusterSource(Source):
     def unseen(self, held_out: BoolArray | None, encoder: CategoryEncoder | None) -> Unseen:
         """Return the examples held out."""
         plan = replace(self.plan, encoder=encoder)
-        joined = join([(plan.columns(part), part.y, plan.weigh(part)) for part in self._unseen])
+        joined = join([(plan.columns(part), part.y, plan.masses(part)) for part in self._unseen])
         assert joined is not None
         return Unseen(*joined)
 
     def select(self, taken: BoolArray) -> ClusterSource:
         """Return some of the examples; they share weights and cuts if nothing else differs."""
         take = dask.delayed(partitions.Part.take, pure=False)
-        rest = [take(self._parts[k], some) for k, some in self._survey.cut(taken).items()]
+        rest = [take(self._parts[k], some) for k, some in self._survey.by_part(taken).items()]
         alike = self.plan.encoder is None and not self._unseen
         return ClusterSource(
             self._client,
@@ -156,7 +156,7 @@ class ClusterSource(Source):
         wanted = np.zeros(keys.labels.size, dtype=bool)
         wanted[rows] = True
         parts = self._survey.take(wanted)
-        weights = np.concatenate([self.plan.weigh(part) for part in parts])
+        weights = np.concatenate([self.plan.masses(part) for part in parts])
         return MemoryRows(
             self.columns,
             stack_rows([self.plan.codes(part) for part in parts]),
@@ -185,21 +185,14 @@ class ClusterSource(Source):
         assert found.cuts is not None
         self.plan = found
         with ActorExchange(self._client, survey.parts, found, self._timeout) as exchange:
-            exchange.place(survey.release())
+            exchange.make_holders(survey.release())
             begun = time.perf_counter()
-            game = RemoteGame(
-                job.rule,
-                exchange,
-                found.cuts,
-                found.classes.size,
-                shape,
-                n_rounds,
-                integer_weights=found.integer_weights,
-                monotonic=constraints,
+            learner = RemoteLearner(
+                found.cuts, shape, found.classes.size, found.integer_weights, constraints
             )
-            yield Opened(game, model)
+            yield Opened(RemoteGame(job.rule, exchange, learner, n_rounds), model)
             seconds = time.perf_counter() - begun
-            waited = max(exchange.seconds - exchange.busiest(), 0.0)
+            waited = max(exchange.seconds - exchange.busiest_seconds(), 0.0)
             self.report = ExchangeReport(seconds, waited, exchange.n_asked, exchange.n_lost)
 
 
@@ -231,7 +224,7 @@ _FAN_IN = 8  # summaries that are merged at a time
 
 
 class Survey:
-    """Computes the partitions, delayed `Part` objects, and what one place must know of them.
+    """Computes the partitions, delayed `Part` objects, and what the client must know of them.
 
     What does not answer for ``timeout`` seconds counts as gone.
     """
@@ -258,9 +251,9 @@ class Survey:
         return self.n_rows if self.kept is None else int(self.kept.size)
 
     @property
-    def first(self) -> Head:
+    def first(self) -> PartSummary:
         """What is known of the first partition: all have the same features."""
-        head: Head = next(iter(self._heads.values()))
+        head: PartSummary = next(iter(self._heads.values()))
         return head
 
     def check(self, class_weight: Any, *, weighted: bool) -> PartitionPlan:
@@ -322,7 +315,7 @@ class Survey:
         joined = RowKeys(np.concatenate(hashes), np.concatenate(labels), sample_weight)
         return joined, np.concatenate(masses)
 
-    def cut(self, of_all: BoolArray) -> dict[int, BoolArray]:
+    def by_part(self, of_all: BoolArray) -> dict[int, BoolArray]:
         """Return an array over all examples by the numbers of their partitions."""
         sizes = {k: head.n_rows for k, head in self._heads.items() if head.n_rows}
         ends = np.cumsum(list(sizes.values()))[:-1]
@@ -330,18 +323,18 @@ class Survey:
 
     def take(self, wanted: BoolArray) -> list[Part]:
         """Return some of the examples, by partition; they stay on the workers too."""
-        by_part = {k: some for k, some in self.cut(wanted).items() if some.any()}
+        by_part = {k: some for k, some in self.by_part(wanted).items() if some.any()}
         if self.kept is not None:  # the partitions have the other examples only
             is_kept = np.zeros(wanted.size, dtype=bool)
             is_kept[self.kept] = True
-            kept = self.cut(is_kept)
+            kept = self.by_part(is_kept)
             by_part = {k: some[kept[k]] for k, some in by_part.items()}
         return self._gather(list(self._taken(by_part).values()))
 
     def hold_out(self, held_out: BoolArray) -> list[Part]:
         """Keep the other examples from now on; return these, by partition."""
         unseen, self.kept = self.take(held_out), np.flatnonzero(~held_out)
-        rest = {k: ~some for k, some in self.cut(held_out).items() if not some.all()}
+        rest = {k: ~some for k, some in self.by_part(held_out).items() if not some.all()}
         take = dask.delayed(partitions.Part.take, pure=False)
         self.parts = {k: take(self.parts[k], some) for k, some in rest.items()}
         self._futures = self._taken(rest)
@@ -372,11 +365,16 @@ class Survey:
 
     def _find_cuts(self, plan: PartitionPlan, max_bins: int, n_expected: int | None) -> Cuts | None:
         client = self._client
-        task, settings = partitions.summarise, {"max_bins": max_bins, "n_expected": n_expected}
+        task, settings = (
+            partitions.summarise_values,
+            {"max_bins": max_bins, "n_expected": n_expected},
+        )
         level = client.map(task, self._present, plan=plan, **settings, pure=False)
         while len(level) > 1:
             groups = [level[k : k + _FAN_IN] for k in range(0, len(level), _FAN_IN)]
-            level = [client.submit(partitions.merge, group, pure=False) for group in groups]
+            level = [
+                client.submit(partitions.merge_summaries, group, pure=False) for group in groups
+            ]
         cuts: Cuts | None = self._map(partitions.choose_cuts, level)[0]
         return cuts
 
@@ -392,7 +390,7 @@ class Survey:
     def vote(self, parts: Sequence[Any], taken: BoolArray, model: FittedModel) -> FloatArray:
         """Return the votes of a model on the examples ``taken``, in their order."""
         task, sent = dask.delayed(partitions.vote, pure=False), dask.delayed(model)
-        by_part = {k: some for k, some in self.cut(taken).items() if some.any()}
+        by_part = {k: some for k, some in self.by_part(taken).items() if some.any()}
         futures = self._client.compute([task(parts[k], some, sent) for k, some in by_part.items()])
         return np.concatenate(self._gather(futures))
 
@@ -410,5 +408,5 @@ class Survey:
         return results
 
 
-def _features(head: partitions.Head) -> str:
+def _features(head: partitions.PartSummary) -> str:
     return f"{head.n_features}" if head.names is None else f"{list(head.names)}"

@@ -1,4 +1,4 @@
-"""The exchange with the holders, which outlives its workers.
+"""The exchange of questions and answers with the holders; it replaces workers that are lost.
 
 A question goes to all holders at once. If a worker dies or falls silent, Dask recomputes its
 partitions elsewhere, a new holder bins them and replays the questions so far, and the fit goes on.
@@ -78,7 +78,7 @@ class ActorExchange:
             self._release(holder)
         self._holders.clear()
 
-    def place(self, futures: dict[int, Any]) -> None:
+    def make_holders(self, futures: dict[int, Any]) -> None:
         """Make holders of these partitions where they are; note those that are lost."""
         made: list[_Place] = []
         homes = self._client.who_has(list(futures.values()))
@@ -137,7 +137,7 @@ class ActorExchange:
         answers = zip(*(letter.content for letter in letters), strict=True)
         return [combine(name, each) for (name, _), each in zip(questions, answers, strict=True)]
 
-    def busiest(self) -> float:
+    def busiest_seconds(self) -> float:
         """Return the seconds for which the busiest holder worked."""
         return max(self._collect(list(self._holders), "seconds", ()), default=0.0)
 
@@ -165,7 +165,7 @@ class ActorExchange:
         self._watch.wait_for_workers()
         futures = dict(zip(lost, self._client.compute([self._parts[k] for k in lost]), strict=True))
         self._watch.wait(list(futures.values()))
-        self.place(futures)
+        self.make_holders(futures)
         fresh = [holder for holder in self._holders if holder not in before]
         self._collect(fresh, "replay", ([*self._log, *self._this_round],))
         return [holder for holder in fresh if holder in self._holders]

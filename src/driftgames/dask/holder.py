@@ -74,8 +74,10 @@ class Holder:
     def __init__(self, plan: PartitionPlan, parts: Sequence[Part]) -> None:
         assert plan.cuts is not None
         n_threads, n_classes = get_worker().state.nthreads, plan.classes.size
-        cuts = Cuts(*(_own(getattr(plan.cuts, f.name)) for f in dataclasses.fields(Cuts)))
-        rows = [(_own_rows(plan.columns(p)), plan.number(p), plan.weigh(p)) for p in parts]
+        cuts = Cuts(*(_writable(getattr(plan.cuts, f.name)) for f in dataclasses.fields(Cuts)))
+        rows = [
+            (_writable_rows(plan.columns(p)), plan.class_numbers(p), plan.masses(p)) for p in parts
+        ]
         self._pool = ThreadPoolExecutor(n_threads)
 
         def assemble_share(k: int) -> list[Share]:
@@ -99,8 +101,8 @@ class Holder:
     def _answer(self, command: Command) -> Any:
         begun = time.perf_counter()
         name, arguments = command
-        own_arguments = [_own(argument) for argument in arguments]
-        answer = combine(name, self._each(lambda share: share.ask(name, *own_arguments)))
+        writable = [_writable(argument) for argument in arguments]
+        answer = combine(name, self._each(lambda share: share.ask(name, *writable)))
         self._seconds += time.perf_counter() - begun
         return answer
 
@@ -124,14 +126,14 @@ class Holder:
             self._answer(command)
 
 
-def _own(value: Any) -> Any:
-    """Return an array that may be written to, as the compiled loops expect; messages may not."""
+def _writable(value: Any) -> Any:
+    """Return a copy of a read-only array: Dask's messages are, and compiled loops take no such."""
     if isinstance(value, np.ndarray) and not value.flags.writeable:
         return value.copy()
     return value
 
 
-def _own_rows(X: Any) -> Any:
+def _writable_rows(X: Any) -> Any:
     if isinstance(X, np.ndarray):
-        return _own(X)
-    return type(X)((_own(X.data), _own(X.indices), _own(X.indptr)), shape=X.shape)
+        return _writable(X)
+    return type(X)((_writable(X.data), _writable(X.indices), _writable(X.indptr)), shape=X.shape)

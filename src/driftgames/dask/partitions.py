@@ -1,4 +1,4 @@
-"""Partitions: the parts of collections, the checks of each, and what they tell about all rows."""
+"""Partitions: how collections are split, the checks of each part, and what is computed on it."""
 
 from __future__ import annotations
 
@@ -49,8 +49,11 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Head:
-    """What one place must know of a partition: of each label its span of weights and their sum."""
+class PartSummary:
+    """What the client must know of a partition.
+
+    ``spans`` are the least and the largest weight of each label, and ``masses`` their sums.
+    """
 
     n_rows: int
     n_features: int
@@ -63,7 +66,7 @@ class Head:
 
 @dataclass(frozen=True)
 class PartitionPlan:
-    """What makes a training set of a partition; it grows while the partitions are surveyed."""
+    """What makes a training set of a partition; the survey fills it in, field by field."""
 
     classes: Array
     factors: FloatArray | None = None
@@ -78,20 +81,20 @@ class PartitionPlan:
         """Whether the sample weights are exact."""
         return self.scale is None or self.scale.unit is not None
 
-    def number(self, part: Part) -> IntArray:
+    def class_numbers(self, part: Part) -> IntArray:
         """Return the number of the class of each example."""
         return np.asarray(np.searchsorted(self.classes, part.y))
 
-    def give(self, part: Part) -> FloatArray:
+    def weights(self, part: Part) -> FloatArray:
         """Return the weights of the examples times those of their classes."""
         weights = np.ones(len(part.y)) if part.sample_weight is None else part.sample_weight
-        return weights if self.factors is None else weights * self.factors[self.number(part)]
+        return weights if self.factors is None else weights * self.factors[self.class_numbers(part)]
 
-    def weigh(self, part: Part) -> IntArray:
+    def masses(self, part: Part) -> IntArray:
         """Return the weights of the examples as integers."""
         if self.scale is None:
             return np.ones(len(part.y), dtype=np.int64)
-        return self.scale.weigh(self.give(part)).of_each
+        return self.scale.weigh(self.weights(part)).of_each
 
     def codes(self, part: Part) -> Any:
         """Return the features, categories as codes among those of all partitions."""
@@ -214,8 +217,8 @@ def _check_weights(sample_weight: Any, n_rows: int) -> FloatArray:
     return weights
 
 
-def summarise_partition(part: Part) -> Head | None:
-    """Return what one place must know of a partition; None of an empty one."""
+def summarise_partition(part: Part) -> PartSummary | None:
+    """Return what the client must know of a partition; None of an empty one."""
     if part.X is None:
         return None
     labels, at, sizes = np.unique(part.y, return_inverse=True, return_counts=True)
@@ -223,28 +226,29 @@ def summarise_partition(part: Part) -> Head | None:
     spans, masses = dict.fromkeys(names, (1.0, 1.0)), dict(zip(names, sizes.tolist(), strict=True))
     if part.sample_weight is not None and names:
         ordered = part.sample_weight[np.argsort(at, kind="stable")]
-        for label, own in zip(names, np.split(ordered, np.cumsum(sizes)[:-1]), strict=True):
-            spans[label], masses[label] = (float(own.min()), float(own.max())), exact_sum(own)
+        for label, weights in zip(names, np.split(ordered, np.cumsum(sizes)[:-1]), strict=True):
+            spans[label] = float(weights.min()), float(weights.max())
+            masses[label] = exact_sum(weights)
     n_rows, n_features = part.X.shape
-    return Head(n_rows, n_features, part.names, part.seen, part.labels, spans, masses)
+    return PartSummary(n_rows, n_features, part.names, part.seen, part.labels, spans, masses)
 
 
 def weight_totals(part: Part, plan: PartitionPlan, span: tuple[float, float]) -> WeightTotals:
     """Return the sums from which the scale of the sample weights follows."""
-    return WeightTotals.of(plan.give(part), span)
+    return WeightTotals.of(plan.weights(part), span)
 
 
 def count_categories(part: Part, plan: PartitionPlan) -> CategoryCounts:
     """Return how much mass each category has in each class."""
     assert plan.categories is not None
-    counted = plan.codes(part), plan.categories, plan.number(part), plan.weigh(part)
+    counted = plan.codes(part), plan.categories, plan.class_numbers(part), plan.masses(part)
     return CategoryCounts.of(*counted, plan.classes.size)
 
 
 def find_keys(part: Part, plan: PartitionPlan) -> tuple[RowKeys, IntArray]:
     """Return what folds are made of, and the weights as integers."""
-    keys = RowKeys(hash_rows(plan.codes(part)), plan.number(part), part.sample_weight)
-    return keys, plan.weigh(part)
+    keys = RowKeys(hash_rows(plan.codes(part)), plan.class_numbers(part), part.sample_weight)
+    return keys, plan.masses(part)
 
 
 def vote(part: Part, taken: BoolArray, model: FittedModel) -> FloatArray:
@@ -253,14 +257,16 @@ def vote(part: Part, taken: BoolArray, model: FittedModel) -> FloatArray:
     return model.votes(model.expand(part.X[taken], categories))
 
 
-def summarise(part: Part, plan: PartitionPlan, max_bins: int, n_expected: int | None) -> CutSummary:
+def summarise_values(
+    part: Part, plan: PartitionPlan, max_bins: int, n_expected: int | None
+) -> CutSummary:
     """Return what cuts are chosen from; all partitions have ``n_expected`` rows."""
     summary = CutSummary(max_bins, n_expected)
-    summary.add(plan.columns(part), plan.weigh(part))
+    summary.add(plan.columns(part), plan.masses(part))
     return summary
 
 
-def merge(summaries: Sequence[CutSummary]) -> CutSummary:
+def merge_summaries(summaries: Sequence[CutSummary]) -> CutSummary:
     """Return the summary of the rows of all."""
     merged = CutSummary(summaries[0].max_bins)
     for summary in summaries:

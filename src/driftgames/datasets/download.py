@@ -133,7 +133,7 @@ def _chunks(
         length = response.headers.get("Content-Length", "")
         total = int(length) if length.isdecimal() else 0  # a bad header: the sha256 decides
         done = 0
-        with progress(name, total, show=show_progress and total > 0) as advance:
+        with progress(name, total, "bytes", show=show_progress and total > 0) as advance:
             # one read of the line at a time: a server may send single bytes for hours
             while chunk := response.raw.read1(_CHUNK, decode_content=True):
                 done += len(chunk)

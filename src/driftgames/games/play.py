@@ -90,7 +90,7 @@ def play(
     check_kind("observers", watching, Mapping)
     kept: dict[str, list[Any]] = {name: [] for name in watching}
     chips = Chips.at_start(n_chips)
-    with progress("rounds", rounds, show=show_progress) as advance:
+    with progress("playing", rounds, "rounds", show=show_progress) as advance:
         for _ in range(rounds):
             p = check_distribution("the player's distribution", player.distribution(chips), n_chips)
             moves = adversary.moves(chips, p, generator)

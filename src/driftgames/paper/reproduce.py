@@ -97,7 +97,7 @@ def reproduce(
         stored = {key: store.get(task) for key, task in tasks.items()}
         done = {key: result for key, result in stored.items() if result is not None}
     found = len(done)
-    with progress("tasks", len(tasks), show=show_progress) as advance:
+    with progress("running the experiments", len(tasks), "tasks", show=show_progress) as advance:
         advance(found)
         for key, task in tasks.items():
             if key not in done:

@@ -5,6 +5,7 @@ from driftgames.plots.boosting import plot_importances as plot_importances
 from driftgames.plots.boosting import plot_zero_fractions as plot_zero_fractions
 from driftgames.plots.confidence import plot_confidence as plot_confidence
 from driftgames.plots.confidence import plot_test_wealth as plot_test_wealth
+from driftgames.plots.explanation_page import ClassVotes as ClassVotes
 from driftgames.plots.explanation_page import ExplanationPage as ExplanationPage
 from driftgames.plots.explanation_page import FeatureShape as FeatureShape
 from driftgames.plots.explanation_page import Reasons as Reasons

@@ -18,10 +18,12 @@ def plot_density(levels: FloatArray, quantiles: FloatArray, *, ax: Axes | None =
     quantiles = check_vector("quantiles", quantiles, levels.size)
     figure, ax = new_axes(ax)
     low, median, high = np.interp([0.05, 0.5, 0.95], levels, quantiles)
-    first, last = np.interp([0.002, 0.998], levels, quantiles)
+    ends = [0.002, 0.998]
+    first, last = np.interp(ends, levels, quantiles)
     edges = np.linspace(first, last, _STEPS + 1)
     if edges[-1] > edges[0]:
         below = np.interp(edges, quantiles, levels)
+        below[[0, -1]] = ends  # an atom at an end belongs to the picture
         ax.stairs(np.diff(below) / np.diff(edges), edges, fill=True, color="#0072b2", alpha=0.25)
     ax.axvline(median, color="#1b1b1b", linewidth=1.5, label=f"median {median:.4g}")
     label = f"90 %: {low:.4g} to {high:.4g}"
@@ -53,7 +55,7 @@ def plot_intervals(
         ax.vlines(x, *ends[drawn].T, color="#0072b2", linewidth=width, label=label)
     ax.plot(x, median[drawn], "o", color="#1b1b1b", markersize=3.5, label="median")
     ax.set(xlabel="row, by its median", ylabel="outcome", xticks=[])
-    ax.legend(frameon=False)
+    ax.legend(frameon=False, loc="upper left")  # medians rise to the right
     if drawn.size < median.size:
         caption(ax, f"{drawn.size} of {median.size:,} rows")
     return figure

@@ -12,6 +12,8 @@ from html import escape
 from importlib import resources
 from typing import Any
 
+import numpy as np
+
 from driftgames.core.checks import (
     as_floats,
     check_flag,
@@ -31,6 +33,11 @@ from driftgames.plots.style import check_titles
 MOST_FEATURES = 60
 """How many features have a shape on the page, the most important first."""
 
+MOST_CLASSES = 12
+"""Among how many classes a page has a switch."""
+
+_MOST_DRAWINGS = 300
+
 
 @dataclass(frozen=True)
 class FeatureShape:
@@ -49,11 +56,15 @@ class FeatureShape:
     categories : sequence of str or None
         The names of the categories. Default: None, a number.
     sample : array or None
-        Values of the feature in the data, or numbers of categories; their density is drawn.
+        Values of the feature in the data, or numbers of categories; NaN where it is missing.
+        Their density is drawn.
     importance : float or None
         Default: None, the spread of ``values``.
     is_mean : bool
         Whether ``values`` are means over examples, as those of trees are. Default: False.
+    spread : array or None
+        The standard deviation of each of ``values`` among the boosters that they are the mean of;
+        it is drawn as a band. Default: None.
     """
 
     name: str
@@ -64,6 +75,7 @@ class FeatureShape:
     sample: FloatArray | Sequence[float] | None = None
     importance: float | None = None
     is_mean: bool = False
+    spread: FloatArray | Sequence[float] | None = None
 
     def __post_init__(self) -> None:
         check_text("name", self.name)
@@ -77,8 +89,17 @@ class FeatureShape:
         if self.sample is not None and as_floats("sample", self.sample).ndim != 1:
             raise ValueError(f"sample must be one-dimensional; got {shown(self.sample)}")
         check_flag("is_mean", self.is_mean)
+        if self.spread is not None:
+            check_vector("spread", self.spread, n_values)
         if n_values != n_needed and (n_values or self.importance is None):
             raise ValueError(f"{listed([self.name])} must have {n_needed} values; got {n_values}")
+
+    @property
+    def reach(self) -> float:
+        """The height that the votes need, with their band."""
+        values = as_floats("values", self.values)
+        around = 0.0 if self.spread is None else as_floats("spread", self.spread)
+        return float((np.abs(values) + around).max(initial=0.0))
 
     @property
     def weight(self) -> float:
@@ -95,6 +116,7 @@ class FeatureShape:
             as_floats("thresholds", self.thresholds),
             as_floats("values", self.values),
             reach,
+            spread=None if self.spread is None else as_floats("spread", self.spread),
             missing=self.missing,
             categories=self.categories,
             sample=None if self.sample is None else as_floats("sample", self.sample),
@@ -139,6 +161,29 @@ class Reasons:
 
 
 @dataclass(frozen=True)
+class ClassVotes:
+    """The shapes and reasons of one class, on a page with a switch for classes.
+
+    Parameters
+    ----------
+    label : str
+        The class that positive votes are for.
+    features : sequence of FeatureShape
+        The same features as those of the page.
+    examples : sequence of Reasons
+        The same examples as those of the page, with their votes for this class.
+    """
+
+    label: str
+    features: Sequence[FeatureShape]
+    examples: Sequence[Reasons] = ()
+
+    def __post_init__(self) -> None:
+        check_text("label", self.label)
+        _check_members(self, {"features": FeatureShape, "examples": Reasons})
+
+
+@dataclass(frozen=True)
 class ExplanationPage:
     """The page. ``save`` writes it; ``html`` returns its text; a notebook shows it in a frame.
 
@@ -158,6 +203,8 @@ class ExplanationPage:
         The certificate as text. Default: "".
     tabs : mapping
         Further tabs by title, as HTML that is trusted, such as a scorecard. Default: none.
+    classes : sequence of ClassVotes
+        All classes, among them ``label``: the page has a switch. Default: ``label`` alone.
 
     Examples
     --------
@@ -175,16 +222,23 @@ class ExplanationPage:
     facts: Mapping[str, object] = field(default_factory=dict)
     guarantee: str = ""
     tabs: Mapping[str, str] = field(default_factory=dict)
+    classes: Sequence[ClassVotes] = ()
 
     def __post_init__(self) -> None:
         for what in ("title", "label", "guarantee"):
             check_text(what, getattr(self, what))
-        for what, kind in (("features", FeatureShape), ("examples", Reasons)):
-            members = getattr(self, what)
-            if not isinstance(members, Sequence) or isinstance(members, str | bytes):
-                raise ValueError(f"{what} must be a sequence; got {shown(members)}")
-            for each in members:
-                check_kind(f"each of {what}", each, kind)
+        kinds = {"features": FeatureShape, "examples": Reasons, "classes": ClassVotes}
+        _check_members(self, kinds)
+        if self.classes and self.label not in [each.label for each in self.classes]:
+            raise ValueError(f"label must be one of the classes; got {shown(self.label)}")
+        for each in self.classes:
+            for what in ("features", "examples"):
+                n, wanted = len(getattr(each, what)), len(getattr(self, what))
+                if n != wanted:
+                    raise ValueError(
+                        f"the {what} of class {shown(each.label)} must be {wanted:,}, as those of "
+                        f"the page are; got {n:,}"
+                    )
         for what in ("facts", "tabs"):
             check_kind(what, getattr(self, what), Mapping)
         for name, text in self.tabs.items():
@@ -211,10 +265,9 @@ class ExplanationPage:
 
     def html(self) -> str:
         """Return the whole page; it refers to nothing outside itself and has no script."""
-        ranked = sorted(self.features, key=lambda feature: -feature.weight)
-        panels = {"Features": self._features(ranked)}
+        panels = {"Features": self._features()}
         if self.examples:
-            panels["Reasons"] = "".join(self._reasons(each) for each in self.examples)
+            panels["Reasons"] = self._all_reasons()
         if self.facts or self.guarantee:
             panels["Guarantee"] = self._guarantee()
         panels |= self.tabs
@@ -235,7 +288,14 @@ class ExplanationPage:
         picks = "".join(
             f"#f{k}:checked~.shapes #s{k}{{display:block}}"
             f"#f{k}:checked+label{{background:var(--tint)}}"
-            for k in range(min(len(ranked), MOST_FEATURES))
+            for k in range(min(len(self.features), MOST_FEATURES))
+        )
+        switches = "".join(
+            f"#{kind}{k}:checked~* .{kind}{k}{{display:block}}"
+            f"#{kind}{k}:checked+label{{background:var(--for);color:var(--page)}}"
+            for kind in ("c", "r")
+            for k in range(len(self.classes) + 1)
+            if self.classes
         )
         title = escape(self.title)
         css = (
@@ -244,53 +304,94 @@ class ExplanationPage:
         return (
             '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
             '<meta name="viewport" content="width=device-width, initial-scale=1">'
-            f"<title>{title}, explained</title><style>{css}{rules}{picks}</style></head><body>"
-            f"<h1>{title}</h1><p class='note'>Shapes show the votes for {escape(self.label)}: "
-            "above 0 is for it, below 0 against it.</p>"
-            f"<div class='tabs'>{buttons}{shown}</div></body></html>\n"
+            f"<title>{title}, explained</title><style>{css}{rules}{picks}{switches}</style></head>"
+            f"<body><h1>{title}</h1><div class='tabs'>{buttons}{shown}</div></body></html>\n"
         )
 
-    def _features(self, ranked: Sequence[FeatureShape]) -> str:
+    def _switch(self, kind: str, names: Sequence[str], opened: int) -> str:
+        """Return a row of buttons, of which one is pressed; those of a kind share a name."""
+        return "<span class='note'>Votes for </span>" + "".join(
+            f'<input type="radio" name="{kind}" id="{kind}{k}"{" checked" if k == opened else ""}>'
+            f'<label class="class" for="{kind}{k}">{escape(name)}</label>'
+            for k, name in enumerate(names)
+        )
+
+    def _features(self) -> str:
+        order = sorted(range(len(self.features)), key=lambda j: -self.features[j].weight)
+        ranked = [self.features[j] for j in order]
         most = max((feature.weight for feature in ranked), default=0.0) or 1.0
-        kept = ranked[:MOST_FEATURES]
+        kept = ranked[: min(MOST_FEATURES, _MOST_DRAWINGS // max(len(self.classes), 1))]
+        by_class = [[each.features[j] for j in order] for each in self.classes] or [ranked]
         # every shape on one scale, so that tall means important
-        reach = max((abs(float(v)) for each in kept for v in each.values), default=0.0) or 1.0
+        drawn = [each for of_class in by_class for each in of_class[: len(kept)]]
+        reach = max((each.reach for each in drawn), default=0.0) or 1.0
         rows = "".join(
             f'<input type="radio" name="feature" id="f{k}"{" checked" if k == 0 else ""}>'
             f'<label for="f{k}"><span class="name">{escape(each.name)}</span>'
             f'<span class="bar"><i style="width:{100 * each.weight / most:.1f}%"></i></span>'
-            f'<span class="number">{text_of(each.weight)}</span></label>'
+            f'<span class="number">{each.weight:.3g}</span></label>'
             for k, each in enumerate(kept)
         )
+        labels = [each.label for each in self.classes] or [self.label]
         shapes = "".join(
-            f'<figure id="s{k}">{self._shape(each, reach)}</figure>' for k, each in enumerate(kept)
+            f'<figure id="s{k}">'
+            + "".join(
+                f'<div class="of c{c}">{self._shape(of_class[k], reach, label)}</div>'
+                for c, (label, of_class) in enumerate(zip(labels, by_class, strict=True))
+            )
+            + "</figure>"
+            for k in range(len(kept))
         )
         left = len(ranked) - len(kept)
         more = f"<p class='note'>{left:,} features of less weight are left out.</p>" if left else ""
+        switch = self._switch("c", labels, labels.index(self.label)) if self.classes else ""
         picker = f"<div class='pick'>{rows}<div class='shapes'>{shapes}</div></div>"
         what = "how far its largest vote is from its smallest"
         if all(each.importance is not None for each in ranked):
             what = "its share of the edges of all trees, 1 in all"
         note = f"<p class='note'>The number beside a name is its importance: {what}.</p>"
-        return f"<h2>Importance and shape</h2>{note}{picker}{more}"
+        return f"<h2>Importance and shape</h2>{note}{switch}{picker}{more}"
 
-    def _shape(self, feature: FeatureShape, reach: float) -> str:
+    def _shape(self, feature: FeatureShape, reach: float, label: str) -> str:
         name = escape(feature.name)
         if not len(feature.values):
             return (
                 f"<figcaption>{name} votes together with other features, so it has no shape of "
                 "its own. The reasons of single examples say what it did there.</figcaption>"
             )
-        grey = "" if feature.sample is None else " Grey: how many examples are there."
-        label = escape(self.label)
-        what = f"its vote for {label}"
+        what = f"its vote for {escape(label)}; below 0 it is against"
         if feature.is_mean:
             what = (
-                f"its mean vote for {label}, over examples with such a value. The features of a "
-                "tree vote together, so single examples differ: see their reasons"
+                f"its mean vote for {escape(label)}, over examples with such a value; below 0 it "
+                "is against. The features of a tree vote together, so single examples differ: see "
+                "their reasons"
             )
-        caption = f"<figcaption>{name}: {what}.{grey}</figcaption>"
-        return feature.draw(reach) + caption
+        band = ""
+        if feature.spread is not None:
+            band = " Band: one standard deviation among the boosters that the model averages."
+        grey = "" if feature.sample is None else " Grey: how many examples are there."
+        caption = f"<figcaption><strong>{name}</strong>: {what}.{band}{grey}</figcaption>"
+        return caption + feature.draw(reach)
+
+    def _all_reasons(self) -> str:
+        """Return the reasons of each example, for the label of its own and for each class."""
+        switch = ""
+        if self.classes:
+            own = {reasons.label or self.label for reasons in self.examples}
+            first = self.label if own == {self.label} else "the predicted class"
+            switch = self._switch("r", [first, *(each.label for each in self.classes)], 0)
+        parts = []
+        for i, reasons in enumerate(self.examples):
+            tables = [reasons, *(each.examples[i] for each in self.classes)]
+            text = "".join(
+                f'<div class="of r{k} wide">{self._reasons(each)}</div>'
+                for k, each in enumerate(tables)
+            )
+            parts.append(
+                f"<details{'' if i else ' open'}><summary>{escape(reasons.title)}: "
+                f"<strong>{escape(reasons.decision)}</strong></summary>{text}</details>"
+            )
+        return f"{switch}<div>{''.join(parts)}</div>"
 
     def _reasons(self, reasons: Reasons) -> str:
         parts = sorted(reasons.parts, key=lambda part: -abs(part[2]))
@@ -305,12 +406,9 @@ class ExplanationPage:
             rows += _total("base", reasons.base)
         vote = f"vote for {escape(reasons.label or self.label)}"
         head = f"<tr><th>feature</th><th>value</th><th class='number'>{vote}</th><th></th></tr>"
-        opened = " open" if reasons is self.examples[0] else ""
         return (
-            f"<details{opened}><summary>{escape(reasons.title)}: "
-            f"<strong>{escape(reasons.decision)}</strong></summary>"
-            f'<div class="wide"><table><thead>{head}</thead><tbody>{rows}</tbody>'
-            f"<tfoot>{_total('whole vote', total)}</tfoot></table></div></details>"
+            f"<table><thead>{head}</thead><tbody>{rows}</tbody>"
+            f"<tfoot>{_total('whole vote', total)}</tfoot></table>"
         )
 
     def _guarantee(self) -> str:
@@ -321,6 +419,16 @@ class ExplanationPage:
         facts = f"<h2>What was fitted</h2><table>{rows}</table>" if rows else ""
         text = f"<h2>What is guaranteed</h2><pre>{escape(self.guarantee)}</pre>"
         return facts + (text if self.guarantee else "")
+
+
+def _check_members(owner: object, kinds: Mapping[str, type]) -> None:
+    """Raise ValueError unless these fields are sequences of these kinds."""
+    for what, kind in kinds.items():
+        members = getattr(owner, what)
+        if not isinstance(members, Sequence) or isinstance(members, str | bytes):
+            raise ValueError(f"{what} must be a sequence; got {shown(members)}")
+        for each in members:
+            check_kind(f"each of {what}", each, kind)
 
 
 def _total(name: str, vote: float) -> str:

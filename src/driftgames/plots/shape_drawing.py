@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from html import escape
 from typing import Any
@@ -12,12 +13,20 @@ import numpy.typing as npt
 from driftgames.core.display import text_of
 from driftgames.core.typing import FloatArray
 
-_WIDTH, _HEIGHT, _LEFT, _BASE = 560, 260, 74, 226
+_WIDTH, _HEIGHT, _LEFT, _BASE = 460, 264, 56, 226
 _TOP, _ZERO, _FLOOR = 12.0, 90.0, 168.0  # of the votes; the density is drawn below
 _BINS = 30
-_UPRIGHT, _LETTERS, _SLANT = 6, 11, 30  # labels of more bars are slanted, and need more height
+_LETTER, _WIDE_LETTER, _SLANTED, _SLANT = (
+    7.5,
+    12.0,
+    64.0,
+    30,
+)  # slanted labels have this room, and need height
 _MOST_BARS = 10
 """How many categories have a bar; the others share one."""
+
+_STEPS = (1.0, 2.0, 5.0, 0.5, 0.2, 2.5, 0.25, 1.5, 0.15, 3.0, 0.3, 4.0, 0.4, 0.6, 0.8)
+"""Distances of ticks in powers of ten, the rounder ones first."""
 
 
 def draw_shape(
@@ -26,26 +35,31 @@ def draw_shape(
     votes: FloatArray,
     reach: float,
     *,
+    spread: FloatArray | None = None,
     missing: float | None = None,
     categories: Sequence[str] | None = None,
     sample: FloatArray | None = None,
 ) -> str:
     """Return a feature's vote over its values; ``reach`` is the vote at the top of the drawing.
 
+    The band around a vote is as high as its ``spread`` to both sides.
+
     >>> draw_shape("age", np.array([40.0]), np.array([-0.1, 0.2]), 0.2).count("<path")
     2
     """
+    reach = max(reach, 1e-300)
     parts = [
-        f'<path d="M{_LEFT} {_ZERO}H{_WIDTH}" stroke="var(--soft)" stroke-dasharray="4 3"/>',
-        _text(_LEFT - 6, _ZERO + 4, "0", "end"),
-        _text(_LEFT - 6, _TOP + 4, f"{reach:.3g}", "end"),
-        _text(_LEFT - 6, _FLOOR, f"{-reach:.3g}", "end"),
+        _text(_LEFT - 6, _height(t / reach) + 4, _label(t), "end") for t in _ticks(-reach, reach)
     ]
+    parts.append(
+        f'<path d="M{_LEFT} {_ZERO}H{_WIDTH}" stroke="var(--soft)" stroke-dasharray="4 3"/>'
+    )
     right = _WIDTH - (60.0 if missing is not None else 8.0)
+    spread = np.zeros(votes.size) if spread is None else spread
     if categories is None:
-        parts += _steps(thresholds, votes, sample, reach, right)
+        parts += _steps(thresholds, votes, spread, sample, reach, right)
     else:
-        parts += _bars(categories, votes, sample, reach, right)
+        parts += _bars(categories, votes, spread, sample, reach, right)
     if missing is not None:
         parts.append(_bar(right + 14, 30.0, missing / reach))
         unknown = 0 if sample is None else int(np.isnan(sample).sum())
@@ -54,7 +68,7 @@ def draw_shape(
         parts.append(_text(right + 29, _BASE + 16, "missing", "middle"))
         if unknown:  # a sample may leave them out
             parts.append(_text(right + 29, _BASE + 30, f"{unknown:,}", "middle"))
-    height = _HEIGHT + _SLANT * (categories is not None and len(categories) > _UPRIGHT)
+    height = _HEIGHT + _SLANT * any("rotate" in part for part in parts)
     title = f"The vote of {name}, from {text_of(votes.min())} to {text_of(votes.max())}"
     return (
         f'<svg role="img" viewBox="0 0 {_WIDTH} {height}"><title>{escape(title)}</title>'
@@ -63,7 +77,12 @@ def draw_shape(
 
 
 def _steps(
-    cuts: FloatArray, votes: FloatArray, sample: FloatArray | None, reach: float, right: float
+    cuts: FloatArray,
+    votes: FloatArray,
+    spread: FloatArray,
+    sample: FloatArray | None,
+    reach: float,
+    right: float,
 ) -> list[str]:
     seen = np.empty(0) if sample is None else sample[np.isfinite(sample)]
     both = np.concatenate([seen, cuts])
@@ -74,21 +93,35 @@ def _steps(
     x = _scale(low, high, right)
     counts, edges = np.histogram(seen, bins=_BINS, range=(low, high))
     parts = _density(counts, [x(float(edge)) for edge in edges])
-    path = [f"M{_LEFT} {_height(float(votes[0]) / reach):.1f}"]
-    path += [
-        f"H{x(cut):.1f}V{_height(vote / reach):.1f}"
-        for cut, vote in zip(cuts.tolist(), votes[1:].tolist(), strict=True)
-    ]
-    line = "".join([*path, f"H{right:.1f}"])
-    parts.append(f'<path d="{line}" fill="none" stroke="var(--for)" stroke-width="2"/>')
     ends = [float(_LEFT), *(x(cut) for cut in cuts.tolist()), right]
+    if spread.any():
+        above, below = (
+            _stairs(ends, (votes + spread) / reach),
+            _stairs(ends, (votes - spread) / reach),
+        )
+        outline = "L".join(f"{a} {b}" for a, b in [*above, *reversed(below)])
+        parts.append(f'<path d="M{outline}Z" fill="var(--for)" opacity=".25"/>')
+    line = "L".join(f"{a} {b}" for a, b in _stairs(ends, votes / reach))
+    parts.append(f'<path d="M{line}" fill="none" stroke="var(--for)" stroke-width="2"/>')
     for k, vote in enumerate(votes.tolist()):  # what a pointer shows
         place = f'x="{ends[k]:.1f}" y="{_TOP}" width="{ends[k + 1] - ends[k]:.1f}"'
-        hint = f"{_range_text(cuts, k)}: {vote:.3g}"
+        hint = f"{_range_text(cuts, k)}: {_with_spread(vote, spread[k])}"
         shade = f'<rect {place} height="{_FLOOR - _TOP}" opacity="0"/>'
         parts.append(f"<g><title>{hint}</title>{shade}</g>")
-    parts += [_text(x(tick), _BASE + 16, f"{tick:,.6g}", "middle") for tick in _ticks(low, high)]
+    parts += [_centred(x(tick), _label(tick)) for tick in _ticks(low, high)]
     return parts
+
+
+def _stairs(ends: Sequence[float], shares: FloatArray) -> list[tuple[str, str]]:
+    """Return the corners of a step function, as coordinates."""
+    heights = [f"{_height(share):.1f}" for share in np.clip(shares, -1.1, 1.1).tolist()]
+    return [
+        (f"{end:.1f}", height) for k, height in enumerate(heights) for end in (ends[k], ends[k + 1])
+    ]
+
+
+def _with_spread(vote: float, spread: float) -> str:
+    return f"{vote:.3g}" + (f" ± {spread:.2g}" if spread else "")
 
 
 def _range_text(cuts: FloatArray, k: int) -> str:
@@ -107,22 +140,28 @@ def _range_text(cuts: FloatArray, k: int) -> str:
 
 
 def _ticks(low: float, high: float) -> list[float]:
-    """Return four to eight round numbers within a range.
+    """Return four or five round numbers within a range, rarely three or six.
 
     >>> _ticks(0.3, 9.9), _ticks(0.0, 53_000.0)
-    ([2.0, 4.0, 6.0, 8.0], [0.0, 10000.0, 20000.0, 30000.0, 40000.0, 50000.0])
+    ([2.0, 4.0, 6.0, 8.0], [0.0, 15000.0, 30000.0, 45000.0])
     """
-    unit = 10.0 ** np.floor(np.log10(high - low))
-    for step in (5 * unit, 2 * unit, unit, 0.5 * unit, 0.2 * unit):
-        first, last = int(np.ceil(low / step)), int(np.floor(high / step))
-        if last - first >= 3:
-            break
-    return [float(f"{step * k:.6g}") + 0.0 for k in range(first, last + 1)]
+    digits = math.floor(math.log10(high - low))
+    unit = 10.0**digits
+    places = [
+        (math.ceil(low / by), math.floor(high / by), by) for by in (unit * step for step in _STEPS)
+    ]
+    first, last, step = min(places, key=lambda place: abs(place[1] - place[0] - 3.5))
+    return [round(step * k, 2 - digits) + 0.0 for k in range(first, last + 1)]
+
+
+def _label(tick: float) -> str:
+    return f"{tick:,.9g}" if 1e-4 <= abs(tick) < 1e9 else f"{tick:.6g}"
 
 
 def _bars(
     categories: Sequence[str],
     votes: FloatArray,
+    spread: FloatArray,
     sample: FloatArray | None,
     reach: float,
     right: float,
@@ -130,36 +169,63 @@ def _bars(
     numbers = np.empty(0) if sample is None else sample[np.isfinite(sample)]
     counts = np.bincount(numbers.astype(np.int64), minlength=len(categories))[: len(categories)]
     if len(categories) > _MOST_BARS + 1:
-        categories, votes, counts = _with_rest(categories, votes, counts)
+        categories, votes, spread, counts = _with_rest(categories, votes, spread, counts)
     step = (right - _LEFT) / max(len(categories), 1)
     edges = [_LEFT + step * k for k in range(len(categories) + 1)]
     parts = _density(counts, edges)
-    for k, (label, vote) in enumerate(zip(categories, votes.tolist(), strict=True)):
-        hint = f"<title>{escape(label)}: {vote:.3g}</title>"
-        parts.append(f"<g>{hint}{_bar(edges[k] + 0.15 * step, 0.7 * step, vote / reach)}</g>")
-        shown = label if len(label) <= _LETTERS else f"{label[: _LETTERS - 1]}…"
-        if len(categories) <= _UPRIGHT:
-            parts.append(_text(edges[k] + step / 2, _BASE + 16, shown, "middle"))
-        else:
-            parts.append(_text(edges[k] + step / 2, _BASE + 14, shown, "end", slanted=True))
+    upright = max(map(_width, categories), default=0.0) <= step or len(categories) <= 2
+    room = step if upright else _SLANTED
+    for k, (label, vote, around) in enumerate(
+        zip(categories, votes.tolist(), spread.tolist(), strict=True)
+    ):
+        middle = edges[k] + step / 2
+        drawn = _bar(edges[k] + 0.15 * step, 0.7 * step, vote / reach)
+        if around:
+            ends = [_height(max(-1.1, min((vote + by) / reach, 1.1))) for by in (-around, around)]
+            drawn += f'<path d="M{middle:.1f} {ends[0]:.1f}V{ends[1]:.1f}" stroke="var(--ink)"/>'
+        hint = f"<title>{escape(label)}: {_with_spread(vote, around)}</title>"
+        parts.append(f"<g>{hint}{drawn}</g>")
+        shown = _shorten(label, room)
+        parts.append(_centred(middle, shown) if upright else _slanted(middle, shown))
     return parts
 
 
+def _width(label: str) -> float:
+    """Return how wide a label is at most, about."""
+    return sum(_WIDE_LETTER if each in "MW@%mw" or each > "\u2e7f" else _LETTER for each in label)
+
+
+def _shorten(label: str, room: float) -> str:
+    """Return a label that is at most so wide; both ends of a wider one are kept.
+
+    >>> _shorten("Town number 17", 75.0), _shorten("Oslo", 70.0)
+    ('Town…r 17', 'Oslo')
+    """
+    half = len(label)
+    while _width(label) > room and half > 1:
+        half -= 1
+        if 2 * half < len(label):
+            label = f"{label[:half]}…{label[-half:]}"
+    return label
+
+
 def _with_rest(
-    categories: Sequence[str], votes: FloatArray, counts: npt.NDArray[Any]
-) -> tuple[list[str], FloatArray, npt.NDArray[Any]]:
+    categories: Sequence[str], votes: FloatArray, spread: FloatArray, counts: npt.NDArray[Any]
+) -> tuple[list[str], FloatArray, FloatArray, npt.NDArray[Any]]:
     """Return the categories of the most examples, then of the largest votes, and the rest as one.
 
-    >>> names, votes, _ = _with_rest(list("abcdefghijkl"), np.arange(12.0), np.zeros(12, int))
+    >>> zeros = np.zeros(12)
+    >>> names, votes, *_ = _with_rest(list("abcdefghijkl"), np.arange(12.0), zeros, zeros)
     >>> names, votes.tolist()[-2:]
     (['c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l', '2 others'], [11.0, 0.5])
     """
     order = np.lexsort((-np.abs(votes), -counts))
     kept, rest = np.sort(order[:_MOST_BARS]), order[_MOST_BARS:]
     share = counts[rest] if counts[rest].sum() else np.ones(rest.size)
-    mean = float(np.average(votes[rest], weights=share))
+    means = [np.average(each[rest], weights=share) for each in (votes, spread)]
     names = [*(categories[k] for k in kept), f"{rest.size} others"]
-    return names, np.append(votes[kept], mean), np.append(counts[kept], counts[rest].sum())
+    counts = np.append(counts[kept], counts[rest].sum())
+    return names, np.append(votes[kept], means[0]), np.append(spread[kept], means[1]), counts
 
 
 def _scale(low: float, high: float, right: float) -> Callable[[float], float]:
@@ -190,9 +256,18 @@ def _density(counts: npt.NDArray[Any], edges: Sequence[float]) -> list[str]:
     ]
 
 
-def _text(x: float, y: float, words: str, anchor: str, *, slanted: bool = False) -> str:
-    turn = f' transform="rotate(-35 {x:.1f} {y:.1f})"' if slanted else ""
+def _text(x: float, y: float, words: str, anchor: str, turn: str = "") -> str:
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" font-size="12" fill="var(--soft)" '
         f'text-anchor="{anchor}"{turn}>{escape(words)}</text>'
     )
+
+
+def _centred(x: float, words: str) -> str:
+    """Return a label below the drawing that does not leave it."""
+    half = _width(words) / 2
+    return _text(min(max(x, half), _WIDTH - half), _BASE + 16, words, "middle")
+
+
+def _slanted(x: float, words: str) -> str:
+    return _text(x, _BASE + 14, words, "end", f' transform="rotate(-35 {x:.1f} {_BASE + 14})"')

@@ -35,6 +35,7 @@ from driftgames.core.documents import (
 from driftgames.core.generators import put_back
 from driftgames.core.state import kind_of
 from driftgames.potentials import Exponential, NoBoundError
+from tests.interruptions import lost_interruptions
 
 
 def state_of(policy):
@@ -54,6 +55,11 @@ def stream(policy, losses, rng=None):
         policy.update(arm, row[arm], prob)
         drawn.append(arm)
     return drawn
+
+
+def test_no_place_of_a_run_loses_an_interruption(make):
+    arms = BernoulliArms.with_gap(3, 0.1)
+    assert lost_interruptions(lambda: make(3).run(arms, 5)) == []
 
 
 def test_the_first_distribution_is_uniform(make):

@@ -253,10 +253,3 @@ def test_a_sample_takes_a_row_with_all_its_copies(monkeypatch, sample):
     weighted = cut_dense(X, copies, 16)
     repeated = cut_dense(np.repeat(X, copies, axis=0), ones(copies.sum()), 16)
     np.testing.assert_array_equal(weighted.thresholds, repeated.thresholds)
-
-
-def test_cuts_know_their_thresholds_and_no_others():
-    cuts = cut_dense(np.array([[0.0], [1.0], [3.0], [np.nan]]), ones(4), 255)
-    assert [cuts.index(0, 0.5), cuts.index(0, 2.0), cuts.index(0, np.inf)] == [0, 1, 2]
-    with pytest.raises(ValueError, match=r"threshold 0\.7 of feature 0 does not separate"):
-        cuts.index(0, 0.7)

@@ -52,10 +52,12 @@ class SlowGame(CountedGame):
 
     def _count(self):
         """Add the weight of each row to its class and its number of mistakes."""
-        self._first = int(self.mistakes.min())
-        self._masses = np.zeros((2, int(self.mistakes.max()) - self._first + 1), dtype=np.int64)
-        at = self._rows.positive.astype(np.int64), self.mistakes - self._first
-        np.add.at(self._masses, at, self._rows.sample_weights)
+        counted = self._rows.sample_weights > 0  # the others are held out
+        mistakes, positive = self.mistakes[counted], self._rows.positive[counted]
+        self._first = int(mistakes.min())
+        self._masses = np.zeros((2, int(mistakes.max()) - self._first + 1), dtype=np.int64)
+        at = positive.astype(np.int64), mistakes - self._first
+        np.add.at(self._masses, at, self._rows.sample_weights[counted])
 
     def _scale(self, weights):
         self._weights = np.empty(weights.size)
@@ -64,12 +66,15 @@ class SlowGame(CountedGame):
         if self._rows.data.integer_weights:
             self._weights = np.rint(self._weights).astype(np.int64)
 
+    def _weigh_rows(self, scaled):
+        """Return the weights of all rows, from those of their numbers of mistakes."""
+        weighted = self._rows.sample_weights * scaled
+        return weighted if weighted.dtype == np.int64 else np.rint(weighted).astype(np.int64)
+
     def advance(self, n_rounds):
         for _ in range(n_rounds):
-            weighted = self._rows.sample_weights * self._weights[self.mistakes - self._first]
-            if weighted.dtype != np.int64:
-                weighted = np.rint(weighted).astype(np.int64)
-            value, norm, tree = self._rows.best(weighted)
+            at = np.clip(self.mistakes - self._first, 0, self._weights.size - 1)
+            value, norm, tree = self._rows.best(self._weigh_rows(self._weights[at]))
             if value <= 0:
                 break
             self._move(tree, value / (2 * norm))

@@ -9,7 +9,13 @@ from driftgames.boosting.data.binned_data import assemble, bin_examples
 from driftgames.boosting.data.bins import DenseBins
 from driftgames.boosting.data.sample_weights import SampleWeights
 from driftgames.boosting.engine import mistake_engine, remote_game
-from driftgames.boosting.engine.remote_game import Question, RemoteGame, Share, combine
+from driftgames.boosting.engine.remote_game import (
+    Question,
+    RemoteGame,
+    RemoteLearner,
+    Share,
+    combine,
+)
 from driftgames.boosting.engine.shape import TreeShape
 from driftgames.boosting.fit.fit_booster import boost
 from driftgames.boosting.fit.job import Columns
@@ -63,16 +69,9 @@ def _fit_shares(booster, weights, pieces, y=Y):
         )
         shares += [Share(data, shape, mine, classes.size) for data, mine in sets]
     exchange = _Here(shares)
-    game = RemoteGame(
-        job.rule,
-        exchange,
-        whole.cuts,
-        classes.size,
-        shape,
-        job.n_rounds,
-        integer_weights=weights.integer_weights,
-        monotonic=columns.constraints(job.monotonic_cst, None),
-    )
+    monotonic = columns.constraints(job.monotonic_cst, None)
+    learner = RemoteLearner(whole.cuts, shape, classes.size, weights.integer_weights, monotonic)
+    game = RemoteGame(job.rule, exchange, learner, job.n_rounds)
     opened = Opened(game, columns.empty_model(None))
     booster.adopt(boost(job, opened, job.n_rounds, None, None))
     return exchange

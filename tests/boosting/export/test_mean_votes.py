@@ -6,7 +6,7 @@ import pytest
 import scipy.sparse
 
 from driftgames.boosting import NHBoostDTClassifier
-from driftgames.boosting.export.model_page import MOST_EXPLAINED, mean_by_value
+from driftgames.boosting.export.mean_votes import MOST_EXPLAINED, Boosters, mean_by_value
 
 RNG = np.random.default_rng(8)
 FRAME = pd.DataFrame(
@@ -52,7 +52,7 @@ def test_the_page_says_that_the_shapes_of_trees_are_means(model):
 
 def test_few_and_equal_values_have_a_shape():
     for x in (np.array([3.0]), np.full(50, 2.0), np.array([1.0, 2.0] * 30)):
-        found = mean_by_value(x, np.ones(x.size))
+        found = mean_by_value(x, np.ones((1, x.size)), Boosters(np.zeros(1, int), np.ones(1)))
         np.testing.assert_array_equal(found.values, 1.0)
         assert found.values.size == found.thresholds.size + 1
 

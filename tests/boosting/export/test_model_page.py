@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from driftgames.boosting import NHBoostDTClassifier
+from driftgames.boosting.export.mean_votes import Boosters
 
 RNG = np.random.default_rng(3)
 FRAME = pd.DataFrame(
@@ -41,9 +42,81 @@ def test_shapes_are_those_of_the_model_and_know_missing_values():
         assert shapes[name].importance == model.feature_importances_[shape.feature]
         np.testing.assert_array_equal(shapes[name].values, shape.values[: len(shapes[name].values)])
     assert shapes["age"].missing == model.shape_functions_["age"].missing
-    assert shapes["age"].sample.size == FRAME["age"].notna().sum()
+    np.testing.assert_array_equal(np.isnan(shapes["age"].sample), FRAME["age"].isna())
     if "town" in shapes:
         assert shapes["town"].missing is None  # none is missing in these examples
+
+
+THREE = np.array(["low", "mid", "top"])[np.digitize(FRAME["age"].fillna(50.0), [35, 45])]
+
+
+@pytest.mark.parametrize("leaves", [2, 4])
+def test_a_switch_shows_shapes_and_reasons_for_any_class(leaves):
+    model = NHBoostDTClassifier(9, max_leaves=leaves).fit(FRAME, THREE)
+    page = model.explain_model(FRAME, n_examples=3)
+    assert [each.label for each in page.classes] == ["low", "mid", "top"]
+    for k, each in enumerate(page.classes):
+        asked = model.explain_model(FRAME, label=each.label, n_examples=3)
+        assert asked.label == each.label
+        for one, other in zip(each.features, asked.features, strict=True):
+            np.testing.assert_array_equal(one.values, other.values)
+        for i, (one, other) in enumerate(zip(each.examples, asked.examples, strict=True)):
+            assert one.parts == other.parts
+            vote = model.decision_function(FRAME[:3])[i, k]
+            assert sum(part for *_, part in one.parts) + one.base == pytest.approx(vote)
+            for name, _, part in one.parts:
+                explained = model.explain(FRAME.iloc[i], each.label).by_feature
+                assert part == pytest.approx(explained[name])
+    text = page.html()
+    for word in ("the predicted class", "low", "mid", "top"):
+        assert re.search(f'<label class="class" for="r[0-3]">{word}<', text)
+    assert 'id="c2" checked' in text
+    assert "Votes for" not in NHBoostDTClassifier(3).fit(FRAME, LABELS).explain_model(FRAME).html()
+
+
+@pytest.mark.parametrize("labels", [LABELS, THREE])
+@pytest.mark.parametrize("leaves", [None, 2])
+def test_a_band_is_the_spread_of_the_boosters_of_a_mean(labels, leaves):
+    settings = {} if leaves is None else {"max_leaves": leaves}
+    model = NHBoostDTClassifier(**settings).fit(FRAME, labels)
+    boosters = Boosters.of(model.model_, model.record_.members)
+    assert boosters.shares.size == len(model.record_.members) > 1
+    parts = boosters.models(model.model_)
+    rows = model._encode(FRAME)
+    votes = np.array([part.votes(rows) for part in parts])
+    np.testing.assert_allclose(
+        np.tensordot(boosters.shares, votes, 1), model.decision_function(FRAME), atol=1e-9
+    )
+    shapes = {each.name: each for each in model.explain_model(FRAME).features}
+    age = shapes["age"]
+    assert (age.spread > 0).any()
+    if not age.is_mean:  # by the step functions of each booster
+        at = 1 if len(model.classes_) == 3 else 0
+        age = {
+            each.name: each for each in model.explain_model(FRAME, label=model.classes_[1]).features
+        }["age"]
+        x = np.append(age.thresholds, np.inf)
+        each = np.array([part.shape_functions()[at][0](x) for part in parts])
+        wanted = np.sqrt(boosters.shares @ (each - age.values) ** 2)
+        np.testing.assert_allclose(age.spread, wanted, atol=1e-12)
+    assert "Band: one standard deviation" in model.explain_model(FRAME).html()
+    single = NHBoostDTClassifier(9, max_leaves=4).fit(FRAME, labels)
+    assert "Band" not in single.explain_model(FRAME).html()
+
+
+def test_the_page_counts_missing_rows():
+    model = NHBoostDTClassifier(15, max_leaves=2).fit(FRAME, LABELS)
+    assert f", {FRAME['age'].isna().sum()} examples</title>" in model.explain_model(FRAME).html()
+
+
+def test_the_card_of_several_classes_is_a_matrix():
+    model = NHBoostDTClassifier(9, max_leaves=2).fit(FRAME, THREE)
+    card = model.scorecard()
+    assert [column.name for column in card.columns[4:]] == ["low", "mid", "top"]
+    text = model.explain_model().tabs["Scorecard"]
+    assert text.count("<tr>") == len(card.rows) + text.count("<table>")
+    names = "".join(f"<th class='number'>{name}</th>" for name in ("low", "mid", "top"))
+    assert text.count(names) == text.count("<table>")
 
 
 def test_bare_arrays_sparse_rows_and_several_classes_have_pages(tmp_path):

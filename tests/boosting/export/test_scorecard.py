@@ -91,9 +91,19 @@ def test_other_weights_and_several_classes_add_up_too(frame):
         numbers, frame["income"].round().clip(-1, 1)
     )
     votes = three.decision_function(numbers[:10])
-    for k, (_, mine) in enumerate(three.scorecard().to_frame().groupby("class", sort=False)):
+    card = three.scorecard().to_frame()
+    assert list(card.columns[-3:]) == ["-1.0", "0.0", "1.0"]
+    for k, name in enumerate(card.columns[-3:]):
+        mine = card.rename(columns={name: "points"})
         scores = [add_up(mine, row) / 12 for _, row in numbers[:10].iterrows()]
         np.testing.assert_allclose(scores, votes[:, k], rtol=0, atol=1e-12)
+
+
+def test_a_class_may_have_the_name_of_a_column(frame):
+    labels = np.array(["value", "up to", "x"])[np.digitize(frame["income"], [-0.5, 0.5])]
+    model = NHBoostDTClassifier(5, max_leaves=2, calibrate=False).fit(frame[["income"]], labels)
+    names = [column.name for column in model.scorecard().columns]
+    assert names[4:] == ["points for up to", "points for value", "x"]
 
 
 def test_trees_have_no_scorecard(frame):

@@ -319,12 +319,12 @@ def test_a_bar_shows_the_race(monkeypatch):
     bars = []
 
     class Bar:
-        def __init__(self, description, total):
-            bars.append([description, 0])
+        def __init__(self, description, total, unit, **how):
+            bars.append([description, unit, 0])
 
         def __enter__(self):
             def advance(steps):
-                bars[-1][1] += steps
+                bars[-1][2] += steps
 
             return advance
 
@@ -333,7 +333,7 @@ def test_a_bar_shows_the_race(monkeypatch):
 
     monkeypatch.setattr(fit_booster, "progress", Bar)
     NHBoostDTClassifier(verbose=1).fit(X, TWO)
-    assert bars == [["choosing a size", 12]]
+    assert bars == [["choosing a size", "trials", 12]]
 
 
 BAD = [

@@ -313,7 +313,6 @@ def test_a_union_of_encoders_has_the_columns_of_each():
     # a, b, c, missing, three orders, and the numbers
     assert union.columns_of([one, two], 0).tolist() == [0, 2, 3, 4, 7]
     assert union.columns_of([one, two], 1).tolist() == [1, 2, 5, 6, 7]
-    assert CategoryEncoder.union([]) is None
     codes = np.array([[0.0, 5.0], [1.0, 6.0], [2.0, 7.0], [np.nan, 8.0]])
     given_categories = (("a", "b", "c"), None)
     wide = union.expand(union.recode(codes, given_categories))

@@ -10,7 +10,8 @@ import scipy.sparse as sp
 
 from driftgames.boosting import BOOSTERS, NHBoostDTClassifier
 from driftgames.boosting.data.row_sample import hash_rows
-from driftgames.boosting.fit.folds import Folds, Outcomes, RowKeys, make_folds
+from driftgames.boosting.fit.folds import Folds, RowKeys, make_folds
+from driftgames.boosting.fit.outcomes import Outcomes
 from driftgames.boosting.fit.race import Entrant, run_race, run_scouted, sizes_for
 from driftgames.boosting.model.calibration import Calibration
 from tests.boosting.fit.race_rule import run_by_rule, scout_by_rule
@@ -280,3 +281,17 @@ def test_a_race_on_many_bins_takes_the_memory_of_few_folds(n_rows):
     chosen.fit(*few)  # compiles
     stumps.fit(*few)
     assert peak_bytes(chosen, X, y) < 20 * peak_bytes(stumps, X, y)
+
+
+def test_a_race_reads_the_votes_of_its_pool_to_the_end():
+    """A generator that is freed before its end loses an interruption of what it does there."""
+    ended = []
+
+    class Pool:
+        def map(self, function, tasks):
+            yield from map(function, tasks)
+            ended.append(True)
+
+    table = {stage: np.full(2, 1.0 / stage) for stage in STAGES}
+    run_race([Told(2, table, np.ones(2, dtype=np.int64))], STAGES, Pool())
+    assert ended == [True] * len(STAGES)

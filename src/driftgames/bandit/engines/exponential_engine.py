@@ -266,7 +266,8 @@ class ExponentialEngine(Engine):
         n_arms = self.numbers[ARMS] = self.estimates.size
         tree = np.zeros(2 * capacity(n_arms))
         buffer = np.concatenate([self.numbers, self.estimates, tree])
-        self.numbers, self.estimates, self._scratch = views_of(buffer)
+        # not `views_of`: interrupted where it makes a tuple of arrays, Numba raises a SystemError
+        self.numbers, self.estimates, self._scratch = np.split(buffer, [SIZE, SIZE + n_arms])
         build(self.estimates, self._scratch, self.numbers)  # the old base may be far away
         self.draw = partial(draw, buffer)
         self.learn = partial(learn, buffer)

@@ -19,6 +19,7 @@ from driftgames.boosting.data.bins import (
     FeatureBins,
     Matrix,
     SparseBins,
+    StoredRows,
 )
 from driftgames.boosting.data.cuts import Cuts, cut_dense, cut_sparse
 from driftgames.boosting.data.row_sample import stack_rows
@@ -113,13 +114,14 @@ def bin_examples(
     sample_weights: IntArray,
     max_bins: int,
     *,
+    integer_weights: bool = True,
+    monotonic: IntArray | None = None,
     pool: Executor | None = None,
     n_parts: int = 1,
-    **settings: Any,
 ) -> BinnedData:
     """Bin ``X``, an array or a CSR matrix, whose rows ``positive`` are of class 1.
 
-    The last parameters are those of `BinnedData`.
+    ``integer_weights`` and ``monotonic`` are those of `BinnedData`.
     """
     if hasattr(X, "indptr"):
         if not X.has_canonical_format:  # an entry that is stored twice is the sum of both
@@ -128,8 +130,9 @@ def bin_examples(
         cuts = cut_sparse(X, sample_weights, max_bins)
         counts = np.zeros((2, cuts.offsets[-1]), dtype=np.int64)
         stored = code_stored(X, positive, sample_weights, cuts, counts)
-        rows = X.indptr, X.indices, stored, positive, sample_weights
-        return BinnedData(cuts, *lay_out_stored(*rows, cuts, counts), **settings)
+        rows = StoredRows(X.indptr, X.indices, stored)
+        layout = lay_out_stored(rows, positive, sample_weights, cuts, counts)
+        return BinnedData(cuts, *layout, integer_weights, monotonic)
     if X.size < _THREADED_FROM:
         pool, n_parts = None, 1
     cuts = cut_dense(X, sample_weights, max_bins, map if pool is None else pool.map)
@@ -141,7 +144,7 @@ def bin_examples(
     order, split = np.argsort(positive, kind="stable"), int(np.count_nonzero(~positive))
     columns = bin_columns(X, order, cuts, run)
     layout = lay_out_dense(columns, order, split, sample_weights[order], cuts, run)
-    return BinnedData(cuts, *layout, **settings)
+    return BinnedData(cuts, *layout, integer_weights, monotonic)
 
 
 Layout = tuple[DenseBins | SparseBins, IntArray | None, int, IntArray, IntArray, IntArray]
@@ -188,8 +191,8 @@ def bin_columns(X: Array, order: IntArray, cuts: Cuts, run: RunParts = _at_once)
     index = index_cuts(cuts)
 
     def bin_rows(begin: int, end: int) -> None:
-        buffers = np.empty(_BLOCK), np.empty(_BLOCK, dtype=np.uint32)
-        kernels.bin_dense(X, order, index, begin, end, columns, *buffers)
+        block = kernels.Block(np.empty(_BLOCK), np.empty(_BLOCK, dtype=np.uint32))
+        kernels.bin_dense(X, order, index, begin, end, columns, block)
 
     run(bin_rows, order.size)
     return columns
@@ -241,26 +244,14 @@ def code_stored(
     """Return the code of every stored entry of a CSR matrix; add its weight to ``counts``."""
     offsets = cuts.offsets
     stored = np.empty(X.nnz, dtype=_code_type(offsets))
-    kernels.code_stored(
-        X.indptr,
-        X.indices,
-        X.data,
-        cuts.thresholds,
-        cuts.starts,
-        cuts.n_bins - 1,
-        offsets,
-        positive,
-        sample_weights,
-        stored,
-        counts,
-    )
+    rows = StoredRows(X.indptr, X.indices, X.data)
+    ranges = kernels.CutRanges(cuts.thresholds, cuts.starts, cuts.n_bins - 1, offsets)
+    kernels.code_stored(rows, ranges, positive, sample_weights, stored, counts)
     return stored
 
 
 def lay_out_stored(
-    indptr: Array,
-    indices: Array,
-    stored: Array,
+    rows: StoredRows,
     positive: BoolArray,
     sample_weights: IntArray,
     cuts: Cuts,
@@ -276,16 +267,14 @@ def lay_out_stored(
     implicit = offsets[:-1] + commonest
 
     sizes = np.empty(positive.size, dtype=np.int64)
-    kernels.measure_stored(indptr, indices, stored, implicit, at_zero, sizes)
+    kernels.measure_stored(rows, implicit, at_zero, sizes)
     order = _by_class_and_size(positive, sizes)
     bins = _sparse_bins(
         sizes[order],
         offsets,
         commonest,
         lambda codes: kernels.list_stored(
-            indptr,
-            indices,
-            stored,
+            rows,
             implicit,
             at_zero,
             order,
@@ -344,7 +333,7 @@ def _code_type(offsets: IntArray) -> type[np.unsignedinteger[Any]]:
 
 
 class _Assembly:
-    """The labels of the parts: of two classes they become the order of the rows."""
+    """Joins parts of the examples. The labels of two classes order the rows; others are kept."""
 
     def __init__(self, cuts: Cuts, n_classes: int) -> None:
         self._cuts, self._two = cuts, n_classes == 2
@@ -384,13 +373,15 @@ class DenseAssembly(_Assembly):
         self._n_rows += order.size
         self._splits.append(int(np.count_nonzero(~positive)))
 
-    def finish(self, **settings: Any) -> BinnedData:
-        """Return the training set; ``settings`` are its last parameters."""
+    def finish(
+        self, *, integer_weights: bool = True, monotonic: IntArray | None = None
+    ) -> BinnedData:
+        """Return the training set; the arguments are those of `BinnedData`."""
         weights, columns = self._join(self._weights), self._join(self._columns)
         layout = lay_out_dense(
             columns, self._join(self._orders), sum(self._splits), weights, self._cuts
         )
-        return BinnedData(self._cuts, *layout, **settings)
+        return BinnedData(self._cuts, *layout, integer_weights, monotonic)
 
     def _join(self, parts: list[Array]) -> Array:
         """Return the rows before the split of each part, then the others; forget the parts."""
@@ -414,8 +405,10 @@ class SparseAssembly(_Assembly):
         indices = X.indices.astype(np.int32, copy=False)
         self._parts.append((np.diff(X.indptr), indices, stored, positive, sample_weights))
 
-    def finish(self, **settings: Any) -> BinnedData:
-        """Return the training set; ``settings`` are its last parameters."""
+    def finish(
+        self, *, integer_weights: bool = True, monotonic: IntArray | None = None
+    ) -> BinnedData:
+        """Return the training set; the arguments are those of `BinnedData`."""
         sizes, indices, stored, positive, weights = map(
             np.concatenate, zip(*self._parts, strict=True)
         )
@@ -423,10 +416,9 @@ class SparseAssembly(_Assembly):
         indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(
             np.int32 if indices.size < 2**31 else np.int64  # as SciPy has them
         )
-        layout = lay_out_stored(
-            indptr, indices, stored, positive, weights, self._cuts, self._counts
-        )
-        return BinnedData(self._cuts, *layout, **settings)
+        rows = StoredRows(indptr, indices, stored)
+        layout = lay_out_stored(rows, positive, weights, self._cuts, self._counts)
+        return BinnedData(self._cuts, *layout, integer_weights, monotonic)
 
 
 def begin_assembly(X: Matrix, cuts: Cuts, n_classes: int) -> DenseAssembly | SparseAssembly:
@@ -435,7 +427,11 @@ def begin_assembly(X: Matrix, cuts: Cuts, n_classes: int) -> DenseAssembly | Spa
 
 
 def assemble(
-    parts: list[tuple[Matrix, IntArray, IntArray]], cuts: Cuts, n_classes: int, **settings: Any
+    parts: list[tuple[Matrix, IntArray, IntArray]],
+    cuts: Cuts,
+    n_classes: int,
+    *,
+    integer_weights: bool = True,
 ) -> list[tuple[BinnedData, IntArray | None]]:
     """Return a training set of the dense parts, and one of the sparse parts, if there are any.
 
@@ -449,7 +445,7 @@ def assemble(
         assembly = begin_assembly(alike[0][0], cuts, n_classes)
         for part in alike:
             assembly.add(*part)
-        sets.append((assembly.finish(**settings), assembly.labels))
+        sets.append((assembly.finish(integer_weights=integer_weights), assembly.labels))
     return sets
 
 

@@ -67,6 +67,27 @@ class SparseBins:
     listed_bins: BitArray
 
 
+class StoredRows(NamedTuple):
+    """The stored entries of a CSR matrix: their values, or the codes of their bins."""
+
+    starts: Array
+    """Where the entries of each row begin, and their end."""
+    columns: Array
+    entries: Array
+
+
+class CutRanges(NamedTuple):
+    """The thresholds of all features, one behind the other, and the bins that they make."""
+
+    thresholds: FloatArray
+    starts: IntArray
+    """Where the thresholds of each feature begin, and their end."""
+    missing: IntArray
+    """The bin of the missing values of each feature."""
+    offsets: IntArray
+    """Where the bins of each feature begin, and their end."""
+
+
 @inner_scalar
 def first_from(values: Array, begin: int, end: int, x: float) -> int:
     """Return the first index from ``begin`` on whose value is not below ``x``, or ``end``."""
@@ -132,6 +153,13 @@ def fill_index(index: CutIndex, sizes: Array) -> None:
         index.first_steps[j] = step
 
 
+class Block(NamedTuple):
+    """Scratch buffers of `bin_dense`: the values and the bins of one feature in a block of rows."""
+
+    values: FloatArray
+    bins: npt.NDArray[np.uint32]
+
+
 @kernel
 def bin_dense(
     X: Array,
@@ -140,14 +168,13 @@ def bin_dense(
     first: int,
     last: int,
     out: Array,
-    values: Array,
-    bins: Array,
+    block: Block,
 ) -> None:
     """Write to ``out[j, i]`` the bin of feature ``j`` in row ``order[i]``, from first to last.
 
-    The bin is the number of cuts below the value. ``values`` and ``bins`` are scratch buffers for a
-    block of rows.
+    The bin is the number of cuts below the value.
     """
+    values, bins = block.values, block.bins
     for begin in range(first, last, values.size):
         size = min(values.size, last - begin)
         for j in range(X.shape[1]):
@@ -184,36 +211,31 @@ def count_bins(
 
 @kernel
 def code_stored(
-    indptr: Array,
-    indices: Array,
-    data: Array,
-    thresholds: Array,
-    cut_starts: Array,
-    missing_bin: Array,
-    offsets: Array,
+    rows: StoredRows,
+    cuts: CutRanges,
     positive: Array,
     sample_weights: Array,
     codes: Array,
     counts: Array,
 ) -> None:
     """Write the code of every stored entry; add its row's weight to ``counts[class, code]``."""
-    for i in range(indptr.size - 1):
-        mine = counts[1] if positive[i] else counts[0]
-        for e in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
-            j = np.uint64(indices[e])
-            x = np.float64(data[e])
+    starts, columns, values = rows.starts, rows.columns, rows.entries
+    thresholds, cut_starts = cuts.thresholds, cuts.starts
+    for i in range(starts.size - 1):
+        of_class = counts[1] if positive[i] else counts[0]
+        for e in range(np.uint64(starts[i]), np.uint64(starts[i + 1])):
+            j = np.uint64(columns[e])
+            x = np.float64(values[e])
             begin, end = cut_starts[j], cut_starts[j + np.uint64(1)]
-            at = missing_bin[j] if np.isnan(x) else first_from(thresholds, begin, end, x) - begin
-            code = np.uint64(offsets[j] + at)
+            at = cuts.missing[j] if np.isnan(x) else first_from(thresholds, begin, end, x) - begin
+            code = np.uint64(cuts.offsets[j] + at)
             codes[e] = code
-            mine[code] += sample_weights[i]
+            of_class[code] += sample_weights[i]
 
 
 @kernel
-def measure_stored(
-    indptr: Array, indices: Array, codes: Array, implicit: Array, at_zero: Array, out: Array
-) -> None:
-    """Write how many codes each row will list.
+def measure_stored(rows: StoredRows, implicit: Array, at_zero: Array, out: Array) -> None:
+    """Write how many codes each row will list, given the codes of its entries.
 
     ``implicit[j]`` is the code of the bin that rows do not list. ``at_zero[j]`` is the code of
     the entries that the matrix does not store.
@@ -221,19 +243,18 @@ def measure_stored(
     always = 0
     for j in range(implicit.size):
         always += implicit[j] != at_zero[j]
-    for i in range(indptr.size - 1):
+    starts, columns, codes = rows.starts, rows.columns, rows.entries
+    for i in range(starts.size - 1):
         size = always
-        for e in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
-            column = np.uint64(indices[e])
+        for e in range(np.uint64(starts[i]), np.uint64(starts[i + 1])):
+            column = np.uint64(columns[e])
             size += int(codes[e] != implicit[column]) - int(at_zero[column] != implicit[column])
         out[i] = size
 
 
 @kernel
 def list_stored(
-    indptr: Array,
-    indices: Array,
-    codes: Array,
+    rows: StoredRows,
     implicit: Array,
     at_zero: Array,
     order: Array,
@@ -247,11 +268,12 @@ def list_stored(
     number for each column, all -1 at first. ``out`` has room for one code more. The implicit bins
     have no number among the listed bins: each bin behind one counts one less.
     """
+    starts, columns, codes = rows.starts, rows.columns, rows.entries
     to = np.uint64(0)
     for r in range(order.size):
         i = order[r]
-        for e in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
-            column = np.uint64(indices[e])
+        for e in range(np.uint64(starts[i]), np.uint64(starts[i + 1])):
+            column = np.uint64(columns[e])
             stored_in[column] = r
             # written in any case and kept if it is listed: the loop has no branch
             out[to] = codes[e] - column - np.uint64(codes[e] > implicit[column])

@@ -15,9 +15,9 @@ import scipy.sparse as sp
 from scipy.sparse import csr_matrix
 
 from driftgames._kernels.jit import kernel
-from driftgames.boosting.data.bins import Array, Matrix, first_from
+from driftgames.boosting.data.bins import Array, Matrix, StoredRows, first_from
 from driftgames.boosting.data.row_sample import SAMPLE, RowSample, hash_rows, last_of_equals
-from driftgames.core.checks import as_read_only, shown
+from driftgames.core.checks import as_read_only
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
 
 MOST_BINS = 255
@@ -51,26 +51,11 @@ class Cuts:
     def values(self, features: IntArray, at: IntArray) -> FloatArray:
         """Return the thresholds of cuts; the cut after the last of a feature is infinity.
 
-        That cut asks whether a value is missing. `index` is the way back.
+        That cut asks whether a value is missing.
         """
         places = self.starts[features] + at
         beyond = places == self.starts[features + 1]
         return np.append(self.thresholds, np.inf)[np.where(beyond, -1, places)]
-
-    def index(self, feature: int, threshold: float) -> int:
-        """Return which cut of ``feature`` this threshold is; infinity comes after the last.
-
-        Raises `ValueError` for another threshold: it was chosen on other data.
-        """
-        own_cuts = self.of(feature)
-        at = int(np.searchsorted(own_cuts, threshold))
-        known = own_cuts[at] == threshold if at < own_cuts.size else np.isposinf(threshold)
-        if not known:
-            raise ValueError(
-                f"the threshold {shown(threshold)} of feature {feature} does not separate this "
-                "data: a fit goes on (warm_start) only with the data and max_bins it was begun with"
-            )
-        return at
 
     @property
     def n_bins(self) -> IntArray:
@@ -117,16 +102,17 @@ def cut_sparse(X: csr_matrix, sample_weights: IntArray, max_bins: int) -> Cuts:
     """Do the same as `cut_dense` for a CSR matrix, whose other entries are zeros."""
     n_features = X.shape[1]
     low, high = np.full(n_features, np.inf), np.full(n_features, -np.inf)
-    known, lost = np.zeros((2, n_features), dtype=np.int64)
-    column_spans(X.indptr, X.indices, X.data, sample_weights, low, high, known, lost)
-    zeros = sample_weights.sum() - known - lost
+    known, missing = np.zeros((2, n_features), dtype=np.int64)
+    stored = StoredRows(X.indptr, X.indices, X.data)
+    column_spans(stored, sample_weights, low, high, known, missing)
+    zeros = sample_weights.sum() - known - missing
     # most columns of sparse data store one value only: these are cut all at once
     binary = (low == high) & (low != 0) & (zeros > 0)
     pairs = np.stack([np.minimum(low[binary], 0.0), np.maximum(high[binary], 0.0)])
     cuts = midpoints(pairs)[0]
     several = np.flatnonzero(low < high)
     if not several.size:
-        return Cuts(cuts, np.concatenate([[0], np.cumsum(binary)]), lost > 0)
+        return Cuts(cuts, np.concatenate([[0], np.cumsum(binary)]), missing > 0)
     parts = [np.empty(0)] * n_features
     for j, cut in zip(np.flatnonzero(binary), cuts, strict=True):
         parts[j] = np.array([cut])
@@ -141,7 +127,7 @@ def cut_sparse(X: csr_matrix, sample_weights: IntArray, max_bins: int) -> Cuts:
         values, masses, spans = count_stored(rows[:, many], weights)
     for j, (begin, end) in zip(many, spans.tolist(), strict=True):
         parts[j] = quantile_cuts(values[begin:end], masses[begin:end], max_bins)
-    return Cuts.gather(parts, lost > 0)
+    return Cuts.gather(parts, missing > 0)
 
 
 def midpoints(values: FloatArray) -> FloatArray:
@@ -309,25 +295,19 @@ def distinct_values(X: Array, values: Array, sizes: Array) -> None:
 
 @kernel
 def column_spans(
-    indptr: Array,
-    indices: Array,
-    data: Array,
-    sample_weights: Array,
-    low: Array,
-    high: Array,
-    known: Array,
-    lost: Array,
+    rows: StoredRows, sample_weights: Array, low: Array, high: Array, known: Array, missing: Array
 ) -> None:
     """Find the least and largest value stored in each column of a CSR matrix, and their mass.
 
-    ``lost`` adds up the sample weights of the stored NaN, and ``known`` those of the other entries.
+    ``missing`` adds up the sample weights of the stored NaN, and ``known`` those of the others.
     """
-    for i in range(indptr.size - 1):
-        for e in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
-            j = np.uint64(indices[e])
-            x = np.float64(data[e])
+    starts, columns, values = rows.starts, rows.columns, rows.entries
+    for i in range(starts.size - 1):
+        for e in range(np.uint64(starts[i]), np.uint64(starts[i + 1])):
+            j = np.uint64(columns[e])
+            x = np.float64(values[e])
             if np.isnan(x):
-                lost[j] += sample_weights[i]
+                missing[j] += sample_weights[i]
             else:
                 low[j] = min(low[j], x)
                 high[j] = max(high[j], x)
@@ -477,8 +457,8 @@ def _stored_pairs(X: csr_matrix) -> tuple[BoolArray, IntArray, FloatArray]:
     """Return which columns of a CSR matrix have NaN, and their other values with the columns."""
     columns, values = X.indices.astype(np.int64), X.data.astype(np.float64)
     with_zeros = np.flatnonzero(np.bincount(columns, minlength=X.shape[1]) < X.shape[0])
-    lost = np.isnan(values)
+    is_nan = np.isnan(values)
     missing = np.zeros(X.shape[1], dtype=bool)
-    missing[columns[lost]] = True
-    known = np.append(columns[~lost], with_zeros)
-    return missing, known, np.append(values[~lost], np.zeros(with_zeros.size))
+    missing[columns[is_nan]] = True
+    known = np.append(columns[~is_nan], with_zeros)
+    return missing, known, np.append(values[~is_nan], np.zeros(with_zeros.size))

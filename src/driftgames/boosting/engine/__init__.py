@@ -5,6 +5,6 @@ call. `rows` weighs and divides the rows, `nodes` grows a tree, `split_search` l
 question of a node, and `positions` keeps where every example stands.
 
 These are templates. They are compiled for the `sides` of a question, `two_classes` or
-`several_classes`, and for the `layout` of the rows, `dense_rows` or `sparse_rows`. `shares` answer
-the same questions for rows on workers.
+`several_classes`, and for the `layout` of the rows, `dense_rows` or `sparse_rows`. `remote_game`
+asks the same questions of rows on workers.
 """

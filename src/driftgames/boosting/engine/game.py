@@ -23,6 +23,7 @@ import numpy as np
 
 from driftgames._kernels.elementary import exp_all, log_all
 from driftgames.boosting.data.binned_data import BinnedData
+from driftgames.boosting.data.cuts import Cuts
 from driftgames.boosting.engine.binned_trees import BinnedTree, to_stumps, to_trees
 from driftgames.boosting.engine.mistake_engine import MistakeEngine, TreeGrower
 from driftgames.boosting.engine.positions import SUM_BITS, Rule
@@ -193,7 +194,7 @@ class TreeLearner:
 
 
 def trees_to_values(
-    rounds: Sequence[Round], shape: TreeShape, n_classes: int, cuts: Any
+    rounds: Sequence[Round], shape: TreeShape, n_classes: int, cuts: Cuts
 ) -> Stumps | Trees:
     """Return the hypotheses of rounds: `Stumps` of two classes, or `Trees`."""
     trees = [each.tree for each in rounds]
@@ -230,8 +231,8 @@ class MistakeRule(GameRule):
         """Return the weights in round ``t``, up to a factor; all zero means all equal.
 
         ``mistakes`` ascends by ones, and ``edge_sum`` is the sum of the edges so far. ``masses``
-        tells how many examples have made each of these numbers. A rule that does not look at them
-        may be asked before the last move, and is told how many examples may reach each number.
+        has the mass of examples at each of these numbers. For a rule that does not look at them it
+        may be the mass that can reach each number by a move that is still to come.
         """
 
     def compiled(self) -> Rule | None:
@@ -244,7 +245,7 @@ class MistakeRule(GameRule):
 
 
 class CountedGame(Game):
-    """What all games have in common in which examples weigh by their number of mistakes."""
+    """The part that games share in which examples weigh by their number of mistakes."""
 
     def __init__(self, rule: MistakeRule) -> None:
         self._rule = rule

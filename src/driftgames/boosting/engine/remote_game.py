@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -20,7 +21,7 @@ from driftgames._kernels.templates import instantiate
 from driftgames.boosting.data.binned_data import BinnedData
 from driftgames.boosting.data.bins import Array, FeatureBins
 from driftgames.boosting.data.cuts import Cuts
-from driftgames.boosting.engine import rounds, several_classes, two_classes
+from driftgames.boosting.engine import rounds
 from driftgames.boosting.engine.binned_trees import BinnedTree
 from driftgames.boosting.engine.game import (
     CountedGame,
@@ -72,7 +73,7 @@ def places_of(tree: BinnedTree) -> list[int]:
 
 
 class _Dividing:
-    """The rows of a share while a tree grows elsewhere: divided as it is asked."""
+    """Divides the rows of a share by the questions of a tree that grows elsewhere."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -90,9 +91,15 @@ class _Dividing:
 
     def divide(self, questions: Sequence[Question]) -> list[IntArray]:
         """Divide nodes; return the sums of the left side of each."""
-        return [self._divide(question, sums=True) for question in questions]
+        return [self._divide(question) for question in questions]
 
-    def _divide(self, question: Question, *, sums: bool) -> Any:
+    def _divide(self, question: Question) -> IntArray:
+        """Divide a node; return the sums of its left side."""
+        self._divide_rows(question, sums=True)
+        return self._sums(2 * question.place)
+
+    def _divide_rows(self, question: Question, *, sums: bool) -> None:
+        """Divide the rows of a node; with ``sums`` its left side has sums of its own."""
         engine, place = self._engine, question.place
         left = engine.nodes.n_nodes
         engine.make_room(left + 2, self._n_slots + 1)
@@ -105,7 +112,6 @@ class _Dividing:
         nodes.slots[left], nodes.slots[left + 1] = self._n_slots, nodes.slots[node]
         self._n_slots += sums
         engine.compile(rounds.divide_share)(node, sums, *engine.arrays())
-        return self._sums(2 * place) if sums else None
 
     def finish(self, tree: BinnedTree) -> None:
         """Divide the rows further, to the leaves of the tree that has grown, or of another one."""
@@ -118,7 +124,7 @@ class _Dividing:
             node = self._nodes[place]
             if question[3]:
                 if not self._engine.nodes.left[node]:
-                    self._divide(Question(place, *question[:3]), sums=False)
+                    self._divide_rows(Question(place, *question[:3]), sums=False)
             else:
                 self._engine.nodes.votes[node] = votes
         self._nodes = {}
@@ -242,31 +248,42 @@ class Exchange(Protocol):
         """Return the answers to several questions that are asked at once."""
 
 
+@dataclass(frozen=True, eq=False)
+class RemoteLearner:
+    """What a game must know of rows on other machines, and trees of a shape as the weak learner.
+
+    ``integer_weights`` tells whether sample weights are exact, and ``monotonic`` is the sign of the
+    vote's step on each feature, 0 for any.
+    """
+
+    cuts: Cuts
+    shape: TreeShape
+    n_classes: int
+    integer_weights: bool
+    monotonic: IntArray | None = None
+
+
 class RemoteGame(CountedGame):
-    """Examples on shares that weigh by their number of mistakes: they are asked in every round."""
+    """Examples on shares, which are asked for sums in every round.
+
+    Like all `CountedGame`s it weighs examples by their number of mistakes.
+    """
 
     def __init__(
         self,
         rule: MistakeRule,
         exchange: Exchange,
-        cuts: Cuts,
-        n_classes: int,
-        shape: TreeShape,
+        learner: RemoteLearner,
         n_rounds: int,
-        *,
-        integer_weights: bool,
-        monotonic: IntArray | None = None,
     ) -> None:
         super().__init__(rule)
-        self._exchange = exchange
-        self._shape, self._n_classes, self._cuts = shape, n_classes, cuts
-        self._integer_weights = integer_weights
+        self._exchange, self._learner = exchange, learner
         masses = exchange.ask("masses").tolist()
         self.default_vote, self._mass = vote_by_mass(masses), sum(masses)
-        self._grower = _RemoteGrower(exchange, cuts, n_classes, shape, masses, monotonic)
+        self._grower = _RemoteGrower(exchange, learner, self._mass)
         self._played: list[Round] = []
         self._expected: tuple[int, Array] | None = None
-        self._sums: Any = None  # the answer to what was expected
+        self._sums: IntArray | None = None  # the answer to what was expected
         self._take(exchange.ask("count_mistakes", n_rounds))
         self._total = int(self._masses.sum())
         self._scale()
@@ -289,7 +306,8 @@ class RemoteGame(CountedGame):
 
     def to_values(self, rounds: Sequence[Round]) -> Stumps | Trees:
         """Return the hypotheses of rounds on feature values."""
-        return trees_to_values(rounds, self._shape, self._n_classes, self._cuts)
+        learner = self._learner
+        return trees_to_values(rounds, learner.shape, learner.n_classes, learner.cuts)
 
     def _take(self, answer: tuple[int, IntArray, int]) -> None:
         """Take the masses of each class by number of mistakes, after a move."""
@@ -309,12 +327,12 @@ class RemoteGame(CountedGame):
         self._zeros, self._wrong = scale_raw(
             weights, self._masses, self._first, self.n_rounds, self._weights
         )
-        if self._n_classes > 2:  # pairs do not tell which examples are wrong
+        if self._learner.n_classes > 2:  # pairs do not tell which examples are wrong
             self._wrong = self._wrong_pairs
 
-    def _whole(self, weights: FloatArray) -> Any:
+    def _whole(self, weights: FloatArray) -> Array:
         """Return weights as the shares take them: whole, if sample weights are."""
-        return np.rint(weights).astype(np.int64) if self._integer_weights else weights
+        return np.rint(weights).astype(np.int64) if self._learner.integer_weights else weights
 
     def _root_sums(self, weights: Array) -> IntArray:
         """Return the sums of the root, which came with the last move if they were expected."""
@@ -356,26 +374,19 @@ class RemoteGame(CountedGame):
 class _RemoteGrower:
     """Grows a tree from the sums of all shares."""
 
-    def __init__(
-        self,
-        exchange: Exchange,
-        cuts: Cuts,
-        n_classes: int,
-        shape: TreeShape,
-        masses: list[int],
-        monotonic: IntArray | None,
-    ) -> None:
+    def __init__(self, exchange: Exchange, learner: RemoteLearner, mass: int) -> None:
         self._exchange = exchange
-        self._n_classes = n_classes
+        cuts, shape, n_classes = learner.cuts, learner.shape, learner.n_classes
         n_features = cuts.missing.size
-        free = np.zeros(n_features, dtype=np.int64)
+        monotonic = learner.monotonic
+        if monotonic is None:
+            monotonic = np.zeros(n_features, dtype=np.int64)
         everywhere = np.full(n_features, -1)  # no bin is left out of the sums
-        directions = free if monotonic is None else monotonic
-        self._bins = FeatureBins(cuts.offsets, everywhere, cuts.missing, directions)
-        mass, n_codes = sum(masses), int(cuts.offsets[-1])
+        self._bins = FeatureBins(cuts.offsets, everywhere, cuts.missing, monotonic)
+        self._sides = find_sides(n_classes)
         n_labels = 1 if n_classes == 2 else n_classes
-        side = find_sides(n_classes).side_shape(n_labels, has_size=shape.has_least_size)
-        self._nodes = make_nodes(shape, mass, n_labels, side, n_codes, 1, _LEAVES)
+        side = self._sides.side_shape(n_labels, has_size=shape.has_least_size)
+        self._nodes = make_nodes(shape, mass, n_labels, side, int(cuts.offsets[-1]), 1, _LEAVES)
         self._make_record()
         self._most = 1 if shape.most_leaves is not None else np.iinfo(np.int64).max
 
@@ -403,8 +414,7 @@ class _RemoteGrower:
         self._record = make_record(1, self._nodes.gains.size, self._nodes.votes.shape[1])
 
     def _advance(self, *, begins: bool) -> Any:
-        sides = several_classes if self._n_classes > 2 else two_classes
-        step = instantiate(rounds.grow_remotely, sides=sides)
+        step = instantiate(rounds.grow_remotely, sides=self._sides)
         return step(begins, self._most, self._bins, self._nodes, self._record)
 
     def _divide(self, places: dict[int, int]) -> None:
@@ -421,9 +431,9 @@ class _RemoteGrower:
                 questions.append(Question(places[node], feature, cut, missing_left))
         answers = self._exchange.ask("divide", questions) if questions else []
         for left, sums in zip(asked, answers, strict=True):
-            mine = sums.reshape(nodes.sums.shape[2:])
-            nodes.sums[0, nodes.slots[left]] = mine
-            nodes.sums[0, nodes.slots[left + 1]] -= mine  # it held the sums of the node
+            of_left = sums.reshape(nodes.sums.shape[2:])
+            nodes.sums[0, nodes.slots[left]] = of_left
+            nodes.sums[0, nodes.slots[left + 1]] -= of_left  # it held the sums of the node
         if self._most > 1:
             for node in nodes.asked[: counters.n_asked].tolist():
                 left = int(nodes.left[node])

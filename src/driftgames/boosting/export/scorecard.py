@@ -10,6 +10,7 @@ threshold in points.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from html import escape as escape_html
 from itertools import groupby
 from typing import Any
@@ -33,15 +34,11 @@ def make_scorecard(model: FittedModel) -> Table:
     weights, whole = exact_weights(model.vote_weights, model.n_rounds)
     total = float(np.abs(weights).sum())
     labels = [str(label) for label in model.classes.tolist()]
-    columns = (*map(Column, ("feature", "value", "above", "up to")), Column("points", "+.4f"))
+    places = tuple(map(Column, ("feature", "value", "above", "up to")))
     if len(labels) == 2:
         words = f"Add up the points of one line for each feature. {_decide(model, labels, whole)}"
-        rows = _rows(shapes[0].values(), total, whole)
-        return Table("Scorecard", columns, tuple(rows), (words,), "scorecard")
-    lines: list[Row] = []
-    for label, of_class, base in zip(labels, shapes, model.bases, strict=True):
-        first: Row = (BASE, "", None, None, _points(base, whole))
-        lines += [(label, *row) for row in [first, *_rows(of_class.values(), total, whole)]]
+        return _card(places, ["points"], _rows(shapes, total, whole), words)
+    base: Row = (BASE, "", None, None, *(_points(each, whole) for each in model.bases))
     words = (
         "For each class, add up its base and the points of one line for each feature. The "
         "prediction is the class of most points."
@@ -49,7 +46,16 @@ def make_scorecard(model: FittedModel) -> Table:
     calibration = model.deciding_calibration
     if calibration is not None and not calibration.slope:
         words = f"The prediction is always {labels[int(np.argmax(calibration.class_intercepts))]}."
-    return Table("Scorecard", (Column("class"), *columns), tuple(lines), (words,), "scorecard")
+    taken = {column.name for column in places}
+    heads = [f"points for {label}" if label in taken else label for label in labels]
+    return _card(places, heads, [base, *_rows(shapes, total, whole)], words)
+
+
+def _card(
+    places: tuple[Column, ...], heads: Sequence[str], rows: Sequence[Row], words: str
+) -> Table:
+    points = (Column(head, "+.4f") for head in heads)
+    return Table("Scorecard", (*places, *points), tuple(rows), (words,), "scorecard")
 
 
 def _decide(model: FittedModel, labels: list[str], whole: bool) -> str:
@@ -63,19 +69,35 @@ def _decide(model: FittedModel, labels: list[str], whole: bool) -> str:
     return f"Above {text} the prediction is {labels[1]}, else {labels[0]}."
 
 
-def _rows(shapes: Any, total: float, whole: bool) -> list[Row]:
+Line = tuple[str, float | None, float | None, Sequence[float]]
+"""A value in words, its lower and upper end, and the vote for each class."""
+
+
+def _rows(by_class: Sequence[Mapping[int, Any]], total: float, whole: bool) -> list[Row]:
+    """Return the lines of all features: those with the widest spread first."""
+    features = {j: [shapes[j] for shapes in by_class] for j in by_class[0]}
+
+    def width(shapes: Sequence[Any]) -> float:
+        return max(float(np.ptp([*shape.values, shape.missing])) for shape in shapes)
+
     rows: list[Row] = []
-    for shape in sorted(shapes, key=lambda each: -float(np.ptp([*each.values, each.missing]))):
-        name = f"x{shape.feature}" if shape.name is None else shape.name
-        lines: list[tuple[str, float | None, float | None, float]] = []
-        if isinstance(shape, CategoryVotes):
-            votes = zip(shape.categories, shape.values.tolist(), strict=True)
-            lines += [(str(each), None, None, vote) for each, vote in votes]
-            lines.append((OTHER, None, None, shape.unknown))
+    for shapes in sorted(features.values(), key=lambda each: -width(each)):
+        first = shapes[0]
+        name = f"x{first.feature}" if first.name is None else first.name
+        if isinstance(first, CategoryVotes):
+            votes = zip(*(shape.values.tolist() for shape in shapes), strict=True)
+            lines: list[Line] = [
+                (str(each), None, None, vote)
+                for each, vote in zip(first.categories, votes, strict=True)
+            ]
+            lines.append((OTHER, None, None, [shape.unknown for shape in shapes]))
         else:
-            lines += _intervals(shape.thresholds, shape.values)
-        lines.append((MISSING, None, None, shape.missing))
-        rows += [(name, *line[:3], _points(line[3] * total, whole)) for line in lines]
+            ends = np.unique(np.concatenate([shape.thresholds for shape in shapes]))
+            lines = _intervals(ends, np.array([shape(_above(ends)) for shape in shapes]))
+        lines.append((MISSING, None, None, [shape.missing for shape in shapes]))
+        rows += [
+            (name, *line[:3], *(_points(vote * total, whole) for vote in line[3])) for line in lines
+        ]
     return rows
 
 
@@ -83,28 +105,34 @@ def _points(votes: float, whole: bool) -> Cell:
     return round(votes) if whole else votes
 
 
-def _intervals(
-    thresholds: FloatArray, values: FloatArray
-) -> list[tuple[str, float | None, float | None, float]]:
-    """Return text, lower end, upper end and vote of each interval; equal neighbours are one.
+def _above(ends: FloatArray) -> FloatArray:
+    """Return a value in each interval that ends there, and one beyond all of them."""
+    return np.append(ends, np.inf)
 
-    >>> _intervals(np.array([1.0, 2.0, np.inf]), np.array([-0.5, -0.5, 0.5, 0.0]))
-    [('up to 2', None, 2.0, -0.5), ('above 2', 2.0, None, 0.5)]
+
+def _intervals(thresholds: FloatArray, values: FloatArray) -> list[Line]:
+    """Return text, lower end, upper end and votes of each interval; equal neighbours are one.
+
+    ``values`` has a row for each class.
+
+    >>> _intervals(np.array([1.0, 2.0, np.inf]), np.array([[-0.5, -0.5, 0.5, 0.0]]))
+    [('up to 2', None, 2.0, [-0.5]), ('above 2', 2.0, None, [0.5])]
     """
     ends = thresholds[np.isfinite(thresholds)]
-    votes = values[: ends.size + 1]  # what lies above infinity is missing
-    steps = np.flatnonzero(votes[1:] != votes[:-1])
+    votes = values[:, : ends.size + 1]  # what lies above infinity is missing
+    steps = np.flatnonzero((votes[:, 1:] != votes[:, :-1]).any(axis=0))
     cuts = [None, *ends[steps].tolist(), None]
-    rows = []
-    for low, high, vote in zip(
-        cuts, cuts[1:], votes[np.append(0, steps + 1)].tolist(), strict=False
-    ):
-        if low is None:
-            text = "any number" if high is None else f"up to {high:.6g}"
-        else:
-            text = f"above {low:.6g}" if high is None else f"{low:.6g} to {high:.6g}"
-        rows.append((text, low, high, vote))
-    return rows
+    kept = votes[:, np.append(0, steps + 1)].T.tolist()
+    return [
+        (_in_words(low, high), low, high, vote)
+        for low, high, vote in zip(cuts, cuts[1:], kept, strict=False)
+    ]
+
+
+def _in_words(low: float | None, high: float | None) -> str:
+    if low is None:
+        return "any number" if high is None else f"up to {high:.6g}"
+    return f"above {low:.6g}" if high is None else f"{low:.6g} to {high:.6g}"
 
 
 _SHARES = (0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)
@@ -113,23 +141,33 @@ _SHARES = (0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)
 def render_scorecard(model: FittedModel) -> str:
     """Return the points of every feature as HTML, in the classes of `ExplanationPage`."""
     card = make_scorecard(model)
-    at = [column.name for column in card.columns].index("feature")
-    rows: list[Any] = [(row[0] if at else None, *row[at:]) for row in card.rows]
-    reach = max((abs(row[-1]) for row in rows), default=0) or 1
-    points = card.columns[-1]
+    several = len(card.columns) > 5
+    points = card.columns[4:]
+    reach = max((abs(vote) for row in card.rows for vote in _votes(row)), default=0) or 1
+    head = ""
+    if several:
+        names = "".join(f"<th class='number'>{escape(column.name)}</th>" for column in points)
+        head = f"<thead><tr><th></th>{names}</tr></thead>"
     parts = []
-    for label, of_class in groupby(rows, key=lambda row: row[0]):
-        if at:
-            parts.append(f"<h2>Points for {escape(label)}</h2>")
-        for feature, lines in groupby(of_class, key=lambda row: row[1]):
-            body = "\n".join(_line(line[2], line[-1], reach, points) for line in lines)
-            parts.append(f"<div class='card'><h3>{escape(feature)}</h3><table>{body}</table></div>")
-    label = "the class" if at else shorten(str(model.classes[1]))
-    sides = f"A bar to the right is for {label}, a bar to the left against it."
+    for feature, lines in groupby(card.rows, key=lambda row: row[0]):
+        body = "\n".join(_line(row, reach, points[0]) for row in lines)
+        table = f"<table>{head}<tbody>{body}</tbody></table>"
+        if several:
+            table = f"<div class='wide'>{table}</div>"
+        kind = "card matrix" if several else "card"
+        parts.append(f"<div class='{kind}'><h3>{escape(feature)}</h3>{table}</div>")
+    sides = "A number on blue is for the class, one on orange against it."
+    if not several:
+        label = shorten(str(model.classes[1]))
+        sides = f"A bar to the right is for {label}, a bar to the left against it."
     return (
         f"<h2>Scorecard</h2><p>{escape(' '.join(card.notes))}</p><p class='note'>{escape(sides)}"
         f"</p>{_probabilities(model)}{''.join(parts)}"
     )
+
+
+def _votes(row: Row) -> tuple[Any, ...]:
+    return row[4:]
 
 
 def escape(text: object) -> str:
@@ -137,15 +175,25 @@ def escape(text: object) -> str:
     return escape_html(visible(shorten(str(text), MOST_OF_A_MESSAGE)))
 
 
-def _line(value: Cell, points: Any, reach: float, column: Column) -> str:
-    width = 50 * abs(points) / reach
-    start = 50 if points >= 0 else 50 - width
-    kind = "for" if points >= 0 else "against"
-    text = f"{points:+d}" if isinstance(points, int) else cell_text(points, column)
-    text = text if points else "0"
+def _line(row: Row, reach: float, column: Column) -> str:
+    """Return a line with a bar, or of several classes with a shade behind each number."""
+    votes = _votes(row)
+    kinds = ["for" if points >= 0 else "against" for points in votes]
+    texts = [
+        "0" if not v else f"{v:+d}" if isinstance(v, int) else cell_text(v, column) for v in votes
+    ]
+    head = f'<tr><th scope="row">{escape(row[1])}</th>'
+    if len(votes) > 1:
+        cells = (
+            f'<td class="number {kind}" style="--by:{100 * abs(vote) / reach:.0f}%">{text}</td>'
+            for vote, kind, text in zip(votes, kinds, texts, strict=True)
+        )
+        return f"{head}{''.join(cells)}</tr>"
+    width = 50 * abs(votes[0]) / reach
+    start = 50 if votes[0] >= 0 else 50 - width
     return (
-        f'<tr><th scope="row">{escape(value)}</th><td class="number">{escape(text)}</td>'
-        f'<td class="both"><span class="two"><i class="{kind}" '
+        f'{head}<td class="number">{escape(texts[0])}</td>'
+        f'<td class="both"><span class="two"><i class="{kinds[0]}" '
         f'style="left:{start:.2f}%;width:{width:.2f}%"></i></span></td></tr>'
     )
 

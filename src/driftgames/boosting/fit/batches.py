@@ -21,7 +21,7 @@ import scipy.sparse as sp
 
 from driftgames.boosting.data.batch_readers import OTHER_ROWS, Batch, BatchReader, Fingerprint
 from driftgames.boosting.data.binned_data import BinnedData, begin_assembly, join
-from driftgames.boosting.data.bins import Array
+from driftgames.boosting.data.bins import Array, Matrix
 from driftgames.boosting.data.checks import ExampleChecks, find_classes, warn_of_identifiers
 from driftgames.boosting.data.cuts import CutSummary
 from driftgames.boosting.data.frames import UNKNOWN, Categories, FoundCategories, recode
@@ -54,7 +54,7 @@ class BatchSource(Source):
     def __init__(self, passes: BatchPasses) -> None:
         self._passes = passes
         self._encoder: CategoryEncoder | None = None
-        self._unseen: list[tuple[Any, Array, IntArray]] = []
+        self._unseen: list[tuple[Matrix, Array, IntArray]] = []
         passes.begin()
         # folds of batches share bins, and a fold must not see categories ranked by all labels
         self.races = self.folds_share_bins = passes.categories is None
@@ -161,7 +161,7 @@ class BatchSource(Source):
             categories, reduce(add, counts), integer_weights=integer_weights, ranked=ranked
         )
 
-    def _training(self, task: str) -> Iterator[tuple[Any, IntArray, IntArray]]:
+    def _training(self, task: str) -> Iterator[tuple[Matrix, IntArray, IntArray]]:
         """Yield the examples to train on: categories as codes, numbers of classes, weights."""
         held_out = self._passes.held_out
         for rows in self._passes.read(task):
@@ -173,7 +173,7 @@ class BatchSource(Source):
             if labels.size:
                 yield X, labels, weights
 
-    def _expand(self, X: Any) -> Any:
+    def _expand(self, X: Matrix) -> Matrix:
         """Return the columns that stumps and trees ask about."""
         categories = self._passes.categories
         if self._encoder is None or categories is None:
@@ -209,7 +209,7 @@ class BatchRows(LocalRows):
 class _BatchExamples(NamedTuple):
     """The examples of positive weight of a batch; ``begin`` is the number of those before it."""
 
-    X: Any
+    X: Matrix
     y: Array
     weights: IntArray
     hashes: Array
@@ -230,7 +230,7 @@ class BatchPasses:
 
     source: BatchReader
     checks: ExampleChecks
-    class_weight: Any
+    class_weight: object
     keeps_keys: bool
     show: bool
     classes: Array = field(default_factory=lambda: np.empty(0))
@@ -309,42 +309,46 @@ class BatchPasses:
 
     def read(self, task: str) -> Iterator[_BatchExamples]:
         """Yield the examples of positive weight of each batch; check that they are the same."""
-        at = begin = 0
         expected, seen, labels = self._expected, Fingerprint(), []
         keeps = self.keeps_keys and not self._hashes
-        for k, _, X, y, categories in self._batches(task):
-            if self.categories is not None and categories is not None:
-                X = self._recoded(k, X, categories)
-            labels.append(np.unique(y))
-            weights: IntArray = np.ones(y.size, dtype=np.int64)
-            if self.weights is not None:
-                weights = self.weights.of_each[at : at + y.size]
-                if weights.size < y.size:
-                    raise ValueError(f"{OTHER_ROWS}; there are more of them now")
-            at += y.size
-            heavy = weights > 0
-            if not heavy.all():
-                X, y, weights = X[heavy], y[heavy], weights[heavy]
-            if not y.size:
-                continue
-            rows = _BatchExamples(X, y, weights, hash_rows(X), begin)
+        for rows in self._positive(task):
             held_out = None if self.held_out is None else rows.of(self.held_out)
-            if held_out is not None and held_out.size < y.size:
+            if held_out is not None and held_out.size < rows.y.size:
                 raise ValueError(f"{OTHER_ROWS}; there are more of them now")
-            seen.add(y, weights, rows.hashes, held_out)
+            seen.add(rows.y, rows.weights, rows.hashes, held_out)
             if expected is not None:
                 seen.compare(expected, ended=False)
             if keeps:
                 self._hashes.append(rows.hashes)
-                self._labels.append(y)
+                self._labels.append(rows.y)
+            labels.append(np.unique(rows.y))
             yield rows
-            begin += y.size
         if expected is not None:
             seen.compare(expected)
             return
-        self._expected, self._n_rows = seen, at
+        self._expected = seen
         if not self.classes.size:
             self.classes = find_classes(np.concatenate(labels))
+
+    def _positive(self, task: str) -> Iterator[_BatchExamples]:
+        """Yield the examples of positive weight of each batch that has any."""
+        n_rows = begin = 0
+        for k, _, X, y, categories in self._batches(task):
+            if self.categories is not None and categories is not None:
+                X = self._recoded(k, X, categories)
+            weights: IntArray = np.ones(y.size, dtype=np.int64)
+            if self.weights is not None:
+                weights = self.weights.of_each[n_rows : n_rows + y.size]
+                if weights.size < y.size:
+                    raise ValueError(f"{OTHER_ROWS}; there are more of them now")
+            n_rows += y.size
+            heavy = weights > 0
+            if not heavy.all():
+                X, y, weights = X[heavy], y[heavy], weights[heavy]
+            if y.size:
+                yield _BatchExamples(X, y, weights, hash_rows(X), begin)
+                begin += y.size
+        self._n_rows = n_rows
 
     def _weigh(self) -> None:
         """Read the labels and sample weights of all batches."""
@@ -374,7 +378,7 @@ class BatchPasses:
         """Yield each batch with its number and what the checks return of it."""
         batches, self._pending = self._pending or self.source.read(), None
         sparse = None
-        with progress(task, self._n_rows or self.source.n_rows, show=self.show) as advance:
+        with progress(task, self._n_rows or self.source.n_rows, "rows", show=self.show) as advance:
             for k, batch in enumerate(batches):
                 if batch.sample_weight is not None and self.sample_weight is None:
                     self._weigh()  # it says which batch has none
@@ -399,7 +403,7 @@ class BatchPasses:
         X.sum_duplicates()
         return X, y, categories
 
-    def _recoded(self, k: int, X: Any, categories: tuple[Categories | None, ...]) -> Any:
+    def _recoded(self, k: int, X: Matrix, categories: tuple[Categories | None, ...]) -> Matrix:
         """Return codes among the categories of all batches."""
         assert self.categories is not None
         X = recode(X, categories, self.categories)

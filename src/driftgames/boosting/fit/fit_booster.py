@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 
@@ -13,7 +12,7 @@ import numpy as np
 from driftgames.boosting.engine.game import Round
 from driftgames.boosting.engine.shape import TreeShape
 from driftgames.boosting.fit.choosing import choose_size, sample_rows
-from driftgames.boosting.fit.folds import FoldFit, Folds, make_folds, play_folds
+from driftgames.boosting.fit.folds import Folds, make_folds, play_folds
 from driftgames.boosting.fit.job import Job, Plan, Stopping
 from driftgames.boosting.fit.mean import average, mean_of
 from driftgames.boosting.fit.race import Race
@@ -76,7 +75,7 @@ def fit_booster(job: Job, source: Source, watch: Watch = NO_WATCH) -> Fitted:
 def make_plan(job: Job, source: Source, watch: Watch) -> Plan:
     """Decide what a fit chooses, and what it plays."""
     stopping = job.stopping
-    if job.stops_if_many and source.count() <= MANY:
+    if stopping is not None and stopping.only_if_many and source.count() <= MANY:
         stopping = None
     is_watched = bool(watch.pairs or watch.callbacks) or stopping is not None
     one_booster = is_watched or job.stopping is not None  # its rounds have an order
@@ -146,7 +145,7 @@ def _race(
         rows, keys = rows.take(some), keys.take(some)
     assert isinstance(rows, LocalRows)
     stages = None if plan.is_watched else plan.n_rounds
-    bar = progress("choosing a size", None) if job.verbose else nullcontext(lambda steps: None)
+    bar = progress("choosing a size", None, "trials", show=bool(job.verbose))
     with bar as on_progress:
         race = choose_size(job, rows, keys, stages, threads, on_progress)
     if race is not None and source.race_on_sample:
@@ -174,7 +173,7 @@ class _FoldVotes:
         self._job, self._plan, self._source, self._rows = job, plan, source, rows
         self._shape, self._threads = shape, threads
         self._race = None if plan.is_watched else race
-        self._waiting: list[Callable[[], FloatArray]] = []
+        self._pending: list[Callable[[], FloatArray]] = []
         self._n_rounds = 0
         self._folds: Folds | None = None
         if job.calibrate and plan.folds_share_bins and self._race is None:
@@ -184,33 +183,30 @@ class _FoldVotes:
         """Begin to play folds beside the fit, if planned; return the threads left for it."""
         if self._folds is not None and not self._plan.is_watched:
             self._play(self._folds, n_rounds)
-        return Threads(self._threads.pool, 1) if self._waiting else self._threads
+        return Threads(self._threads.pool, 1) if self._pending else self._threads
 
     def calibrate(self, fitted: Fitted) -> Fitted:
         """Return a booster with the sigmoid of these votes, and what they got wrong."""
-        race, n_rounds, wanted = self._race, fitted.model.n_rounds, self._job.calibrate
+        race, n_rounds, calibrates = self._race, fitted.model.n_rounds, self._job.calibrate
         if race is not None and race.is_of(fitted.model):
-            return fitted.calibrated(race.calibration if wanted else None, race.held_out)
-        if not wanted:
+            return fitted.calibrated(race.calibration if calibrates else None, race.held_out)
+        if not calibrates:
             return fitted
         if self._folds is not None and self._folds.numbers and n_rounds:
             if n_rounds != self._n_rounds:  # the fit ended before its last round, or was watched
                 self._play(self._folds, n_rounds)
-            return _calibrate(fitted, self._folds, [wait() for wait in self._waiting])
+            return _calibrate(fitted, self._folds, [result() for result in self._pending])
         return self._refit(fitted)
 
     def _play(self, folds: Folds, n_rounds: int) -> None:
         """Begin to play folds on the bins of the fit, in other threads if there are any."""
-        rows, shape, rule = self._rows, self._shape, self._job.rule
+        rows, shape = self._rows, self._shape
         assert isinstance(rows, LocalRows)
         _, binned = rows.coded(None, ranked=not shape.is_stump)
         learner = rows.columns.learner(binned, shape, rows.labels)
 
-        def make(held_out: BoolArray) -> FoldFit:
-            return FoldFit(learner, held_out, rule, n_rounds)
-
         self._n_rounds = n_rounds
-        self._waiting = play_folds(make, folds, n_rounds, self._threads.pool)
+        self._pending = play_folds(folds, learner, self._job.rule, n_rounds, self._threads.pool)
 
     def _refit(self, fitted: Fitted) -> Fitted:
         """Calibrate by folds that are fits of their own.
@@ -261,7 +257,7 @@ def boost(
         margins = game.margins() if rounds else None
         return Fitted(model, TrainingRecord(history, margins, job.settings, choice=choice))
 
-    bar = progress("boosting", n_rounds) if job.verbose else nullcontext(lambda steps: None)
+    bar = progress("boosting", n_rounds, "rounds", show=bool(job.verbose))
     with bar as advance:
         if follower is None:
             game.play_until(n_rounds, advance)

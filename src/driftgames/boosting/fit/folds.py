@@ -124,12 +124,10 @@ def make_folds(keys: RowKeys, n_folds: int | None = None) -> Folds:
     if sample_weight is not None:
         weights = SampleWeights.of(sample_weight)
     masses, gaps = weights.of_each, keys.gaps
-    outcomes: Outcomes
-    if gaps is None:
-        scale = 1.0 if weights.integer_weights else labels.size / int(masses.sum())
-        outcomes = ClassOutcomes(labels, masses, scale, keys.class_weighted)
-    else:
-        outcomes = ThresholdOutcomes(labels, masses, gaps)
+    scale = 1.0 if weights.integer_weights else labels.size / int(masses.sum())
+    outcomes: Outcomes = ClassOutcomes(labels, masses, scale, keys.class_weighted)
+    if gaps is not None:
+        outcomes = ThresholdOutcomes(labels, masses, gaps, scale)
     ranks = rank_rows(keys.hashes, labels, None if sample_weight is None else masses)
     if n_folds is None:
         n_folds = 10 if is_small(labels.size) else 5
@@ -192,19 +190,21 @@ class FoldFit:
 
 
 def play_folds(
-    make: Callable[[BoolArray], FoldFit],
     folds: Folds,
+    learner: TreeLearner,
+    rule: GameRule,
     n_rounds: int,
     pool: ThreadPoolExecutor | None,
 ) -> list[Callable[[], FloatArray]]:
-    """Begin to play all folds; return what waits for the votes of each.
+    """Begin to play all folds; return a call for each that waits for its votes.
 
     The votes of a fold are on the examples that it holds out, in their order.
     """
 
     def play(number: int) -> FloatArray:
         held_out = folds.fold_of == number
-        return np.asarray(make(held_out).votes(n_rounds)[held_out])
+        fit = FoldFit(learner, held_out, rule, n_rounds)
+        return np.asarray(fit.votes(n_rounds)[held_out])
 
     if pool is None:
         return [partial(play, number) for number in folds.numbers]

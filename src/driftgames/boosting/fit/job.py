@@ -1,4 +1,4 @@
-"""What a fit is asked for, what is known of its columns, and the plan that follows."""
+"""The settings of a fit, its columns, and the plan: what is chosen, held out and averaged."""
 
 from __future__ import annotations
 
@@ -31,8 +31,10 @@ class Stopping:
 
     validation_fraction: float | int | None
     n_iter_no_change: int
-    scoring: Any
+    scoring: object
     tol: float
+    only_if_many: bool = False
+    """Whether few examples play all rounds; see `fit_booster.MANY`."""
 
     def choose(self, hashes: Array, labels: IntArray, masses: IntArray) -> BoolArray:
         """Return which examples are held out; every class keeps examples to train on."""
@@ -66,12 +68,10 @@ class Job:
     ensemble: bool | None
     """Whether the model is a mean of fold boosters; None if that follows from the plan."""
     calibrate: bool
-    class_weight: Any
-    monotonic_cst: Any
+    class_weight: object
+    monotonic_cst: object
     stopping: Stopping | None
     """When a fit stops early; None if it plays all rounds."""
-    stops_if_many: bool
-    """Whether it stops early only above `MANY` examples."""
     n_jobs: int | None
     verbose: bool
     settings: Mapping[str, Any]
@@ -138,7 +138,9 @@ class Columns:
         """Return the trees of a shape as the weak learner of binned examples."""
         return TreeLearner.of(data, shape, labels, self.classes.size, n_threads, self.gaps)
 
-    def constraints(self, monotonic_cst: Any, encoder: CategoryEncoder | None) -> IntArray | None:
+    def constraints(
+        self, monotonic_cst: object, encoder: CategoryEncoder | None
+    ) -> IntArray | None:
         """Return the monotonic constraint of each column, checked; None if there is none."""
         if monotonic_cst is None:
             return None

@@ -32,6 +32,7 @@ from driftgames.boosting.model.training_record import (
     TrainingRecord,
     take_turns,
 )
+from driftgames.boosting.model.trees import Trees
 from driftgames.core.typing import FloatArray, IntArray
 
 _UNITS = 2**20  # parts of a vote
@@ -165,33 +166,33 @@ def average(
     folds = mean.entrants[0].folds
     if len(fits) == 1:  # the promise of one booster is about the examples that it has seen
         seen = folds.fold_of != folds.numbers[0]
-    votes, outcomes, masses = mean.votes[seen], folds.outcomes.take(seen), masses[seen]
+    votes, outcomes = mean.votes[seen], replace(folds.outcomes, masses=masses).take(seen)
     members = [
         Member(len(each), fit.learner.mass, k % n_folds)
         for k, (each, fit) in enumerate(zip(played, fits, strict=True))
     ]
     record = TrainingRecord(
         {name: column(name) for name in COLUMNS},
-        outcomes.margins(votes, masses),
+        outcomes.margins(votes),
         settings,
         choice=choice,
         members=tuple(members),
-        mean_error=outcomes.errors(votes, masses),
+        mean_error=outcomes.error(votes),
     )
     return Fitted(model, record, mean.held_out)
 
 
 def _hypotheses(
     mean: Mean, fits: Sequence[FoldFit], played: Sequence[Sequence[Round]]
-) -> tuple[CategoryEncoder | None, list[Any]]:
+) -> tuple[CategoryEncoder | None, list[Stumps | Trees]]:
     """Return the hypotheses of each fit, and the encoder of the columns of all of them."""
     encoders = [each for entrant in mean.entrants for each in entrant.encoders]
     known = [each for each in encoders if each is not None]
-    union = CategoryEncoder.union(known)
+    union = CategoryEncoder.union(known) if known else None
     several_sizes = len({entrant.max_leaves for entrant in mean.entrants}) > 1
-    parts: list[Any] = []
+    parts: list[Stumps | Trees] = []
     for number, (fit, rounds) in enumerate(zip(fits, played, strict=True)):
-        part: Any = fit.to_values(rounds)
+        part = fit.to_values(rounds)
         if isinstance(part, Stumps) and several_sizes:  # beside trees
             part = to_trees([each.tree for each in rounds], fit.learner.data.cuts)
         if union is not None:
@@ -206,7 +207,7 @@ def _weigh(weight: float, rounds: Sequence[Round]) -> FloatArray:
     return own * (weight * own.size / math.fsum(own.tolist())) if rounds else own
 
 
-def _join(parts: Sequence[Any]) -> Any:
+def _join(parts: Sequence[Stumps | Trees]) -> Stumps | Trees:
     """Return the stumps, or the trees, of all parts as one."""
     kind = type(parts[0])
     return kind(
@@ -217,7 +218,7 @@ def _join(parts: Sequence[Any]) -> Any:
     )
 
 
-def _renumber(hypotheses: Any, columns: IntArray) -> Any:
+def _renumber(hypotheses: Stumps | Trees, columns: IntArray) -> Stumps | Trees:
     """Return hypotheses that ask about other columns; a leaf asks about none."""
     feature = hypotheses.feature
     return replace(hypotheses, feature=np.where(feature >= 0, columns[feature], feature))

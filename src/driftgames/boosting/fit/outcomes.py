@@ -1,6 +1,6 @@
 """What votes are judged by: the classes of examples, or numbers between thresholds.
 
-Folds, races and means of boosters know no more of an outcome than this.
+Races, means of boosters, calibration and evaluation sets ask `Outcomes`, and know no more of them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 
 from driftgames.boosting.data.bins import Array
-from driftgames.boosting.model.calibration import Calibration
+from driftgames.boosting.model.calibration import Calibration, fit_sigmoid
 from driftgames.boosting.model.fitted_model import winners
 from driftgames.boosting.model.sigmoids import Sigmoids
 from driftgames.boosting.model.training_record import HeldOut
@@ -62,12 +62,12 @@ class Outcomes(ABC):
         """Return what votes got wrong in each part of the examples; None if it is not counted."""
 
     @abstractmethod
-    def errors(self, votes: FloatArray, masses: IntArray) -> float:
-        """Return the share of the masses that votes get wrong, of examples or of their pairs."""
+    def error(self, votes: FloatArray) -> float:
+        """Return the share of the mass that votes get wrong, of examples or of their pairs."""
 
     @abstractmethod
-    def margins(self, votes: FloatArray, masses: IntArray) -> Margins:
-        """Return the margins of examples of these masses, or of all their pairs with labels."""
+    def margins(self, votes: FloatArray) -> Margins:
+        """Return the margins of examples, or of all their pairs with labels."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,25 +101,35 @@ class ClassOutcomes(Outcomes):
         labels = [self.labels[part] for part in parts]
         return HeldOut.of([votes[part] for part in parts], labels, calibration)
 
-    def errors(self, votes: FloatArray, masses: IntArray) -> float:
-        """Return the share of the examples whose class has not most votes."""
-        wrong = winners(votes) != self.labels
-        return int(masses[wrong].sum()) / int(masses.sum())
+    def least_loss(self, votes: FloatArray) -> float:
+        """Return the mean log-loss with the best sigmoid."""
+        if votes.ndim == 1:
+            return fit_sigmoid(votes, self.labels == 1, self.masses, self.scale)[2]
+        return self.calibrate(votes).log_loss(votes, self.labels, self.masses)
 
-    def margins(self, votes: FloatArray, masses: IntArray) -> Margins:
+    def error(self, votes: FloatArray) -> float:
+        """Return the share of the mass whose class has not most votes."""
+        wrong = self.masses[winners(votes) != self.labels].sum()
+        return int(wrong) / int(self.masses.sum())
+
+    def margins(self, votes: FloatArray) -> Margins:
         """Return the margins of examples; of several classes, those of all pairs with a label."""
         if votes.ndim == 1:
-            return Margins.on_grid(np.where(self.labels == 1, votes, -votes), masses)
+            return Margins.on_grid(np.where(self.labels == 1, votes, -votes), self.masses)
         own = self.labels[:, None] == np.arange(votes.shape[1])
-        copies = np.where(own, votes.shape[1] - 1, 1) * masses[:, None]
+        copies = np.where(own, votes.shape[1] - 1, 1) * self.masses[:, None]
         return Margins.on_grid(np.where(own, votes, -votes).ravel(), copies.ravel())
 
 
 @dataclass(frozen=True, eq=False)
 class ThresholdOutcomes(Outcomes):
-    """Numbers, by how many thresholds are below them; ``gaps`` are the masses of the pairs."""
+    """Numbers, by how many thresholds are below them; ``gaps`` are the masses of the pairs.
+
+    ``scale`` times the masses are numbers of examples.
+    """
 
     gaps: IntArray
+    scale: float = 1.0
 
     def can_be_held_out(self) -> bool:
         """Return whether there are two examples."""
@@ -127,7 +137,7 @@ class ThresholdOutcomes(Outcomes):
 
     def calibrate(self, votes: FloatArray) -> Sigmoids:
         """Return the sigmoids of the least log-loss over pairs."""
-        return Sigmoids.fit(votes, self.labels, self.masses)
+        return Sigmoids.fit(votes, self.labels, self.masses, self.scale)
 
     def losses(self, votes: FloatArray, calibration: Sigmoids) -> FloatArray:
         """Return the Brier score over the pairs of each example."""
@@ -136,16 +146,16 @@ class ThresholdOutcomes(Outcomes):
     def count(self, votes: FloatArray, parts: Sequence[BoolArray], calibration: Sigmoids) -> None:
         """Return None: what a vote gets wrong is a distance, not a number of examples."""
 
-    def errors(self, votes: FloatArray, masses: IntArray) -> float:
+    def error(self, votes: FloatArray) -> float:
         """Return the share of the mass of pairs whose vote is wrong; a tie is for "below"."""
         wrong = (votes > 0) != self._is_above(votes)
-        errors = int(masses @ (wrong @ self.gaps))
-        return errors / (int(masses.sum()) * int(self.gaps.sum()))
+        errors = int(self.masses @ (wrong @ self.gaps))
+        return errors / (int(self.masses.sum()) * int(self.gaps.sum()))
 
-    def margins(self, votes: FloatArray, masses: IntArray) -> Margins:
+    def margins(self, votes: FloatArray) -> Margins:
         """Return the margins of all pairs with thresholds."""
         right = np.where(self._is_above(votes), votes, -votes)
-        return Margins.on_grid(right.ravel(), np.outer(masses, self.gaps).ravel())
+        return Margins.on_grid(right.ravel(), np.outer(self.masses, self.gaps).ravel())
 
     def _is_above(self, votes: FloatArray) -> BoolArray:
         return self.labels[:, None] > np.arange(votes.shape[1])

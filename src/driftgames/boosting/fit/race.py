@@ -308,7 +308,8 @@ def _play(
     """
     tasks = [(fit, stage) for fits, stage in reversed(wanted) for fit in fits]
     votes = map(_votes_of, tasks) if pool is None else pool.map(_votes_of, tasks)
-    parts = iter(votes)
+    # to the end: a generator that is freed before it loses an interruption
+    parts = iter(list(votes))
     return [list(islice(parts, len(fits))) for fits, _ in reversed(wanted)][::-1]
 
 

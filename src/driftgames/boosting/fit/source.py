@@ -12,12 +12,12 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from driftgames.boosting.data.binned_data import BinnedData, bin_examples
-from driftgames.boosting.data.bins import Array
+from driftgames.boosting.data.bins import Array, Matrix
 from driftgames.boosting.data.frames import Categories
 from driftgames.boosting.data.row_sample import hash_rows, mix_hashes
 from driftgames.boosting.data.sample_weights import SampleWeights, weigh_classes, weigh_examples
@@ -47,7 +47,7 @@ ONE_THREAD = Threads(None, 1)
 class Unseen:
     """Examples that are not trained on, as the columns that hypotheses ask about."""
 
-    X: Any
+    X: Matrix
     y: Array
     masses: IntArray
 
@@ -161,11 +161,11 @@ class MemorySource(Source):
     def __init__(
         self,
         columns: Columns,
-        X: Any,
+        X: Matrix,
         y: Array,
         categories: CodedCategories = None,
         sample_weight: FloatArray | None = None,
-        class_weight: Any = None,
+        class_weight: object = None,
     ) -> None:
         self.columns = columns
         self._categories = categories
@@ -236,12 +236,12 @@ class MemoryRows(LocalRows):
     """
 
     columns: Columns
-    X: Any
+    X: Matrix
     labels: IntArray
     weights: SampleWeights
     categories: CodedCategories
     max_bins: int
-    monotonic_cst: Any
+    monotonic_cst: object
     threads: Threads = ONE_THREAD
     _binned: BinnedData | None = None
 
@@ -277,7 +277,7 @@ class MemoryRows(LocalRows):
         X, labels = self.X[rows], self.labels[rows]
         return replace(self, X=X, labels=labels, weights=weights, _binned=None)
 
-    def _bin(self, columns: Any, encoder: CategoryEncoder | None) -> BinnedData:
+    def _bin(self, columns: Matrix, encoder: CategoryEncoder | None) -> BinnedData:
         two = self.columns.classes.size == 2
         return bin_examples(
             columns,

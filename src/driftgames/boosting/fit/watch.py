@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from driftgames.boosting.data.bins import Array
+from driftgames.boosting.data.bins import Array, Matrix
 from driftgames.boosting.data.checks import check_labels
 from driftgames.boosting.engine.game import Round
 from driftgames.boosting.fit.job import Stopping
+from driftgames.boosting.fit.outcomes import ClassOutcomes
 from driftgames.boosting.fit.source import Unseen
-from driftgames.boosting.model.calibration import Calibration, fit_sigmoid
-from driftgames.boosting.model.fitted_model import FittedModel, cast_votes, winners
+from driftgames.boosting.model.fitted_model import FittedModel, cast_votes
 from driftgames.boosting.model.stumps import Stumps
 from driftgames.boosting.model.training_record import Fitted, TrainingRecord
 from driftgames.boosting.model.trees import Trees
@@ -39,14 +39,14 @@ class EvaluationSet:
     ``error`` is the share that the vote gets wrong.
     """
 
-    def __init__(self, X: Any, y: Array, classes: Array, masses: IntArray | None = None) -> None:
+    def __init__(self, X: Matrix, y: Array, classes: Array, masses: IntArray | None = None) -> None:
         self.X, self.y, self._classes = X, y, classes
         self.masses = np.ones(y.size, dtype=np.int64) if masses is None else masses
-        self._labels = np.searchsorted(classes, y)
+        scale = y.size / int(self.masses.sum())
+        self._outcomes = ClassOutcomes(np.searchsorted(classes, y), self.masses, scale)
         self._columns = X.tocsc() if scipy.sparse.issparse(X) else X  # a stump reads one column
         self._votes = np.zeros(y.size if classes.size == 2 else (y.size, classes.size))
         self._total = 0.0
-        self._scale = y.size / int(self.masses.sum())
         self.result: dict[str, list[float]] = {"log_loss": [], "error": []}
 
     def add(self, hypothesis: Stumps | Trees, weight: float) -> None:
@@ -55,18 +55,13 @@ class EvaluationSet:
         self._votes += weight * cast_votes(hypothesis, rows, self._classes)
         self._total += weight
         self.result["log_loss"].append(self.log_loss())
-        wrong = self.masses[winners(self._votes) != self._labels].sum()
-        self.result["error"].append(int(wrong) / int(self.masses.sum()))
+        self.result["error"].append(self._outcomes.error(self._votes))
 
     def log_loss(self) -> float:
         """Return the log-loss after the rounds so far."""
-        votes = self._votes / (self._total or 1.0)
-        if votes.ndim == 1:
-            return fit_sigmoid(votes, self._labels == 1, self.masses, self._scale)[2]
-        best = Calibration.fit(votes, self._labels, self.masses, self._scale)
-        return best.log_loss(votes, self._labels, self.masses)
+        return self._outcomes.least_loss(self._votes / (self._total or 1.0))
 
-    def score(self, scoring: Any, fitted: Callable[[], Fitted], wrap: Wrap) -> float:
+    def score(self, scoring: object, fitted: Callable[[], Fitted], wrap: Wrap) -> float:
         """Return the score after the rounds so far: the higher, the better."""
         if isinstance(scoring, str) and scoring == "loss":
             return -self.log_loss()
@@ -134,7 +129,7 @@ class Watch:
                 validation = EvaluationSet(given.X, given.y, model.classes, given.masses)
         return Follower(self, sets, stopping, validation)
 
-    def _evaluate(self, name: str, X: Any, y: Any, model: FittedModel) -> EvaluationSet:
+    def _evaluate(self, name: str, X: object, y: Any, model: FittedModel) -> EvaluationSet:
         """Return an evaluation set, checked."""
         rows = self.check(X, model.categorical)
         try:

@@ -222,14 +222,28 @@ def _add_up(
     votes: FloatArray, labels: IntArray, masses: IntArray, scale: float
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the different rows of votes, their masses, and Platt's targets for each class."""
-    at, place = np.unique(votes, axis=0, return_inverse=True)
+    at, place = _distinct_rows(votes)
     counts = np.zeros(at.shape, dtype=np.int64)
-    np.add.at(counts, (place.reshape(-1), labels), masses)
+    np.add.at(counts, (place, labels), masses)
     class_counts = scale * counts.sum(axis=0)
     rest = scale * counts / (class_counts + 2)
     of_others = row_dots(rest, np.ones_like(rest))[:, None] - rest
     wanted = of_others / (class_counts.size - 1) + rest * (class_counts + 1)
     return at, scale * counts.sum(axis=1), wanted
+
+
+def _distinct_rows(rows: FloatArray) -> tuple[FloatArray, IntArray]:
+    """Return the different rows in ascending order, and the place of every row among them.
+
+    `np.unique` compares records. NumPy answers an interruption meanwhile with a TypeError.
+    """
+    order = np.lexsort(rows.T[::-1])
+    ordered = rows[order]
+    is_first = np.ones(order.size, dtype=bool)
+    is_first[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    place = np.empty(order.size, dtype=np.int64)
+    place[order] = np.cumsum(is_first) - 1
+    return ordered[is_first], place
 
 
 @allocating_kernel

@@ -90,13 +90,11 @@ class CategoryEncoder:
         return cls(columns)
 
     @classmethod
-    def union(cls, encoders: Sequence[Self]) -> Self | None:
+    def union(cls, encoders: Sequence[Self]) -> Self:
         """Return an encoder with the columns of all of these, which have the same features.
 
-        Ranks stand side by side, those of the first encoder first. None if there is no encoder.
+        Ranks stand side by side, those of the first encoder first.
         """
-        if not encoders:
-            return None
         features: list[CategoryColumn | None] = []
         for columns in zip(*(each.features for each in encoders), strict=True):
             known = [column for column in columns if column is not None]

@@ -76,8 +76,8 @@ class Choice(Displayed):
         seconds = (self.seconds or 0.0) + (earlier.seconds or 0.0)
         return replace(self, trials=(*before, *self.trials), seconds=seconds)
 
-    def beside(self, n_played: int, n_boosters: int = 1) -> Choice:
-        """Return the choice of a model with so many rounds, of one booster or of a mean."""
+    def of_model(self, n_played: int, n_boosters: int = 1) -> Choice:
+        """Return the choice with the rounds of the model, which is one booster or a mean."""
         if n_played == self.n_estimators and n_boosters == 1:
             return self
         return replace(self, n_played=n_played, n_boosters=n_boosters)

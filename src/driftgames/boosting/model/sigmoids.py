@@ -31,9 +31,15 @@ class Sigmoids:
     intercepts: FloatArray
 
     @classmethod
-    def fit(cls, votes: FloatArray, positions: IntArray, masses: IntArray) -> Sigmoids:
-        """Fit sigmoids to votes, a column for each threshold, on rows at these positions."""
-        counted = [_count(votes[:, k], positions > k, masses) for k in range(votes.shape[1])]
+    def fit(
+        cls, votes: FloatArray, positions: IntArray, masses: IntArray, scale: float = 1.0
+    ) -> Sigmoids:
+        """Fit sigmoids to votes, a column for each threshold, on rows at these positions.
+
+        ``scale`` times the integer ``masses`` are numbers of examples.
+        """
+        columns = range(votes.shape[1])
+        counted = [_count(votes[:, k], positions > k, masses, scale) for k in columns]
         common = _common_slope(counted)
         slopes, intercepts = [], []
         for at, below, above in counted:
@@ -73,20 +79,25 @@ class Sigmoids:
 
 
 def _count(
-    votes: FloatArray, is_above: BoolArray, masses: IntArray
+    votes: FloatArray, is_above: BoolArray, masses: IntArray, scale: float
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the different votes, and the masses below and above the threshold at each."""
     at, place = np.unique(votes, return_inverse=True)
     counts = np.zeros((2, at.size), dtype=np.int64)
     np.add.at(counts, (is_above.astype(np.intp), place.reshape(-1)), masses)
-    below, above = counts.astype(np.float64)
+    below, above = scale * counts
     return at, below, above
 
 
 def _common_slope(counted: list[tuple[FloatArray, FloatArray, FloatArray]]) -> float:
-    """Return the slope of the least log-loss over all pairs, without an intercept."""
+    """Return the slope of the least log-loss over all pairs, without an intercept.
+
+    The targets are Platt's, so that it is finite where votes tell all pairs apart.
+    """
     at, below, above = (np.concatenate(part) for part in zip(*counted, strict=True))
-    slope, _ = find_sigmoid(at, below + above, above, has_intercept=False)
+    n_below, n_above = total(below), total(above)
+    wanted = above * ((n_above + 1) / (n_above + 2)) + below / (n_below + 2)
+    slope, _ = find_sigmoid(at, below + above, wanted, has_intercept=False)
     return slope
 
 

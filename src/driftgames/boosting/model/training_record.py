@@ -43,7 +43,7 @@ GRIDS = (16, 64, 256, 1024, 4096, 2**14, 2**16, 2**18)
 """The numbers of cells of thresholds in [-1, 1]. Two more cells lie beyond."""
 
 VOTE_RULES = 2
-"""What `count_rules` returns where the likeliest class is that of most votes: half of the doubt."""
+"""What `count_rules` returns for the rule of most votes: it has half of the chance of a miss."""
 
 _ROUNDED = 1.0 + 1e-9  # losses at the corners are right to this
 
@@ -58,11 +58,11 @@ def count_sigmoids(n_classes: int) -> int:
 
 
 def count_rules(calibration: Calibration, votes: Sequence[FloatArray]) -> int:
-    """Return by what the doubt is divided for the rule that a sigmoid makes of votes.
+    """Return the divisor of the chance of a miss for the rule that a sigmoid makes of votes.
 
-    The rule that follows the vote has half of the doubt, and all `GRIDS` share the other half. Of
-    several classes each constant rule has an equal part of that half. 0 if a vote is too near to
-    the threshold. With class weights the vote is the only rule.
+    The rule of most votes has half of that chance: its divisor is 2. The thresholds of all `GRIDS`
+    share the other half. Of several classes each constant rule has an equal part of that half. 0 if
+    a vote is too near to the threshold. With class weights there is the rule of most votes alone.
 
     >>> votes = [np.array([-0.5, 0.0, 0.5])]
     >>> count_rules(Calibration(4.0, 0.0), votes), count_rules(Calibration(4.0, 1.0), votes)

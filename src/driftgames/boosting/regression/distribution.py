@@ -8,7 +8,14 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from driftgames.core.checks import as_floats, check_choice, check_fraction, check_integer, shown
+from driftgames.core.checks import (
+    as_floats,
+    check_choice,
+    check_finite,
+    check_fraction,
+    check_integer,
+    shown,
+)
 from driftgames.core.display import Displayed, Fields, Sketch
 from driftgames.core.generators import RandomState, own_generator
 from driftgames.core.typing import Axes, Figure, FloatArray
@@ -64,7 +71,7 @@ class PredictedDistribution(Displayed):
     def __getitem__(self, rows: Any) -> PredictedDistribution:
         """Return the distributions of some rows: a number, a slice, numbers or a mask."""
         if isinstance(rows, int | np.integer):
-            rows = slice(int(rows), int(rows) + 1 or None)
+            rows = [range(len(self))[rows]]  # which raises IndexError
         means = None if self.means is None else self.means[rows]
         return PredictedDistribution(self.levels, self.quantiles[rows], means)
 
@@ -98,8 +105,10 @@ class PredictedDistribution(Displayed):
         """Return the standard deviation of each row, about the mean of its quantiles."""
         middles = (self.quantiles[:, :-1] + self.quantiles[:, 1:]) / 2.0
         away = self.quantiles - self._integrate(middles)[:, None]
+        _, exponents = np.frexp(np.abs(away).max(axis=1))
+        away = np.ldexp(away, -exponents[:, None])  # squares of huge and tiny outcomes are finite
         a, b = away[:, :-1], away[:, 1:]
-        return np.sqrt(self._integrate((a * a + a * b + b * b) / 3.0))
+        return np.ldexp(np.sqrt(self._integrate((a * a + a * b + b * b) / 3.0)), exponents)
 
     def ppf(self, q: npt.ArrayLike) -> FloatArray:
         """Return the quantiles at a level, or a column for each of several.
@@ -180,6 +189,7 @@ class PredictedDistribution(Displayed):
 
     def _outcomes(self, y: npt.ArrayLike) -> FloatArray:
         outcomes = as_floats("y", y)
+        check_finite("y", np.atleast_1d(outcomes))
         if outcomes.ndim == 0:
             return np.full(len(self), float(outcomes))
         if outcomes.shape != (len(self),):

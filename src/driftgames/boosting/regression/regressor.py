@@ -190,7 +190,6 @@ class NHBoostDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
             class_weight=None,
             monotonic_cst=None,
             stopping=None,
-            stops_if_many=False,
             n_jobs=self.n_jobs,
             verbose=bool(self.verbose),
             settings=self.binding_settings(),

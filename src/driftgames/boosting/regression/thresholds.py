@@ -55,26 +55,32 @@ class Thresholds:
     @classmethod
     def of(cls, y: FloatArray, masses: IntArray, n_thresholds: int = N_THRESHOLDS) -> Thresholds:
         """Return the thresholds of outcomes with these masses."""
-        order = np.argsort(y, kind="stable")
-        ascending, below = y[order], np.cumsum(masses[order])
+        ascending, at = np.unique(y[masses > 0], return_inverse=True)  # copies are one of more mass
+        each = np.zeros(ascending.size, dtype=np.int64)
+        np.add.at(each, at, masses[masses > 0])
+        below = np.cumsum(each)
         places = np.searchsorted(below, levels_for(n_thresholds) * float(below[-1]))
-        values = np.unique(ascending[places])
-        values = values[values < ascending[-1]]
+        values = ascending[np.unique(places[places < ascending.size - 1])]
         if values.size < _LEAST:  # few different outcomes: more thresholds between the last two
             wanted = _LEAST - values.size + 2
             more = np.linspace(values[-1] if values.size else ascending[0], ascending[-1], wanted)
-            values = np.concatenate([values, more[1:-1]])
+            values = np.unique(np.concatenate([values, more[1:-1]]))
+            values = values[values < ascending[-1]]  # neighbours may have no float between them
+            while values.size < _LEAST:  # none lies below these
+                first = values[0] if values.size else ascending[0]
+                values = np.append(np.nextafter(first, -np.inf), values)
         means, knots = [], []
         ends = np.searchsorted(ascending, values, side="right").tolist()
-        for j, (begin, end) in enumerate(zip([0, *ends], [*ends, y.size], strict=True)):
-            inside, weights = ascending[begin:end], masses[order[begin:end]]
+        for j, (begin, end) in enumerate(zip([0, *ends], [*ends, ascending.size], strict=True)):
+            inside, weights = ascending[begin:end], each[begin:end]
             lowest = values[j - 1] if j else ascending[0]
             if not inside.size:
-                inside, weights = np.array([lowest, values[j]]), np.ones(2, dtype=np.int64)
+                inside = np.sort([lowest, values[j]])
+                weights = np.ones(2, dtype=np.int64)
             means.append(_mean(inside, weights))
             n_steps = _OUTER if j in (0, values.size) else _INNER
             knots.append(_knots(inside, weights, lowest, n_steps))
-        sizes = [each.size for each in knots]
+        sizes = [part.size for part in knots]
         starts = np.concatenate([[0], np.cumsum(sizes)])
         return cls(values, _gaps(values), np.array(means), np.concatenate(knots), starts)
 
@@ -111,10 +117,10 @@ def levels_for(n_thresholds: int) -> FloatArray:
     >>> levels_for(16).size
     20
     """
-    step = 1.0 / (n_thresholds + 1)
-    levels = [k * step for k in range(1, n_thresholds + 1)]
+    n_steps = n_thresholds + 1
+    levels = [k / n_steps for k in range(1, n_steps)]
     if n_thresholds >= _WITH_TAILS:
-        tails = [share * step for share in _TAILS]
+        tails = [share / n_steps for share in _TAILS]
         levels = [*tails, *levels, *(1.0 - each for each in reversed(tails))]
     return np.array(levels)
 
@@ -129,17 +135,21 @@ def _gaps(values: FloatArray) -> IntArray:
 
 
 def _mean(values: FloatArray, masses: IntArray) -> float:
-    weights = masses.astype(np.float64)
-    return dot(values, weights) / int(masses.sum())
+    return dot(values, masses / int(masses.sum()))  # shares: the sum stays finite
 
 
 def _knots(values: FloatArray, masses: IntArray, lowest: float, n_steps: int) -> FloatArray:
-    """Return the quantiles of ascending values at equal steps; few values are atoms."""
-    middles = np.cumsum(masses) - masses / 2.0
-    levels = np.linspace(0.0, float(masses.sum()), n_steps + 1)
-    if np.unique(values[: _FEW * 8]).size <= _FEW and np.unique(values).size <= _FEW:
-        return np.asarray(values[np.searchsorted(np.cumsum(masses), levels)])
-    knots = np.interp(levels, middles, values)
+    """Return the quantiles of different ascending values at equal steps; few values are atoms.
+
+    Others are linear from the last copy of a value to the first one of the next, at their middles.
+    """
+    ends = np.cumsum(masses)
+    levels = np.linspace(0.0, float(ends[-1]), n_steps + 1)
+    if values.size <= _FEW:
+        return np.asarray(values[np.searchsorted(ends, levels)])
+    half = masses.min() / 2.0
+    middles = np.column_stack([ends - masses + half, ends - half])
+    knots = np.interp(levels, middles.reshape(-1), np.repeat(values, 2))
     knots[0], knots[-1] = lowest, values[-1]
     return np.asarray(knots)
 

@@ -224,7 +224,10 @@ class ExpertLearner(Stateful):
         kept_rounds = rounds if check_flag("distributions", distributions) else 0
         played = np.empty((kept_rounds, self._n_actions), self._dtype)
         step = max(1, _CHUNK // self._n_actions)
-        with self._all_or_nothing(), progress_bar("rounds", rounds, show=progress) as advance:
+        with (
+            self._all_or_nothing(),
+            progress_bar("playing", rounds, "rounds", show=progress) as advance,
+        ):
             first = self.t + 1
             for start in range(0, rounds, step):
                 part = slice(start, min(start + step, rounds))
