@@ -19,7 +19,7 @@ import numpy as np
 from driftgames.boosting.data.binned_data import BinnedData, bin_examples
 from driftgames.boosting.data.bins import Array, Matrix
 from driftgames.boosting.data.frames import Categories
-from driftgames.boosting.data.row_sample import hash_rows
+from driftgames.boosting.data.row_sample import hash_rows, mix_hashes
 from driftgames.boosting.data.sample_weights import (
     PAIR_BITS,
     WEIGHT_BITS,
@@ -191,8 +191,10 @@ class MemorySource(Source):
     def keys(self) -> RowKeys:
         """Return what folds are made of."""
         if self._keys is None:
-            weighted = self._class_weight is not None
-            hashes, gaps = hash_rows(self._X), self.columns.gaps
+            weighted, gaps = self._class_weight is not None, self.columns.gaps
+            hashes = hash_rows(self._X)
+            if gaps is not None:  # copies of a row may have different outcomes of one label
+                hashes = mix_hashes(hashes, np.unique(self._y, return_inverse=True)[1])
             self._keys = RowKeys(hashes, self._labels, self._sample_weight, weighted, gaps)
         return self._keys
 
