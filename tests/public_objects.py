@@ -4,7 +4,7 @@ import numpy as np
 
 from driftgames import bandit, certificates, datasets, games, hedge, oco, plots, portfolio, tables
 from driftgames.bandit import BernoulliArms, Exp3IX, PotentialBandit, PullLog, TsallisINF
-from driftgames.boosting import NHBoostDTClassifier
+from driftgames.boosting import NHBoostDTClassifier, NHBoostDTRegressor
 from driftgames.certificates.margins import MarginCertificate, Margins
 from driftgames.certificates.new_log_loss import LossCounts
 from driftgames.certificates.pairs import PairCertificate
@@ -62,6 +62,7 @@ def results():
     painted = NHBoostDTClassifier(9, max_leaves=2, categorical_features=[0], calibrate=False).fit(
         colours, y
     )
+    numbers = NHBoostDTRegressor(9, max_leaves=2, n_stages=1).fit(X, X[:, 0])
     table = tables.Table("Sets", (tables.Column("set"), tables.Column("rows")), (("a9a", 5),))
     made = [
         stumps.model_,
@@ -72,6 +73,8 @@ def results():
         stumps.shape_functions_[0],
         painted.shape_functions_[0],
         trees.trees_,
+        numbers.predict_distribution(X[:3]),
+        numbers.certificate_,
         certificates.ConfidenceSequence().run(LOSSES[:, 0]),
         certificates.mean_interval(LOSSES[:, 0]),
         certificates.NewExamples((200,) * 5, (20, 18, 25, 21, 16), "mean"),

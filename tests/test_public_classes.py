@@ -51,6 +51,7 @@ ELSEWHERE = {
     **dict.fromkeys(
         (
             *(f"{name}Classifier" for name in ("AdaBoost", "BoostByMajority")),
+            "NHBoostDTRegressor",
             *(
                 f"{kind}{name}Classifier"
                 for kind in ("", "Dask")

@@ -5,6 +5,7 @@ from driftgames.boosting import AdaBoostClassifier as AdaBoostClassifier
 from driftgames.boosting import BoostByMajorityClassifier as BoostByMajorityClassifier
 from driftgames.boosting import NHBoostClassifier as NHBoostClassifier
 from driftgames.boosting import NHBoostDTClassifier as NHBoostDTClassifier
+from driftgames.boosting import NHBoostDTRegressor as NHBoostDTRegressor
 from driftgames.boosting import PotentialBoostClassifier as PotentialBoostClassifier
 from driftgames.boosting import WeakLearnerBooster as WeakLearnerBooster
 from driftgames.certificates import Certificate as Certificate
