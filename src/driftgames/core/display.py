@@ -28,11 +28,15 @@ _WIDEST = 110  # characters of a line
 
 @dataclasses.dataclass(frozen=True)
 class Sketch:
-    """A small picture of a result: ``curves`` over ``x``, or one bar for each of ``bars``."""
+    """A small picture of a result: ``curves`` over ``x``, or a line for each of the others.
+
+    ``bars`` are numbers. ``intervals`` are (low, estimate, high), drawn as a dot with whiskers.
+    """
 
     x: Sequence[float] | np.ndarray[Any, Any] | range = ()
     curves: Fields = dataclasses.field(default_factory=dict)
     bars: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    intervals: Mapping[str, tuple[float, float, float]] = dataclasses.field(default_factory=dict)
     label: str = ""
 
 

@@ -82,11 +82,15 @@ def svg_of(sketch: Sketch) -> str:
 
     >>> svg_of(Sketch(bars={"regret": 1.5, "bound": 4.0})).count("<rect")
     2
+    >>> svg_of(Sketch(intervals={"mean": (0.1, 0.2, 0.4)})).count("<circle")
+    1
     >>> svg_of(Sketch([1.0, 2.0], {"loss": [math.nan, math.inf]}))
     ''
     """
     if sketch.bars:
         return _bars(sketch.bars)
+    if sketch.intervals:
+        return _whiskers(sketch.intervals)
     x = np.asarray(sketch.x, dtype=np.float64)
     curves = {
         name: np.asarray(values, dtype=np.float64)
@@ -143,12 +147,54 @@ def _bars(bars: Mapping[str, float]) -> str:
     for at, (name, value) in enumerate(list(finite.items())[:12]):
         y, length = 4 + 20 * at, abs(value) / reach * _BAR
         drawn.append(
-            _text(90, y + 11, name if len(name) <= 15 else f"{name[:13]}…", "end")
+            _text(90, y + 11, _short(name), "end")
             + f'<rect x="{zero - (length if value < 0 else 0):.1f}" y="{y}" width="{length:.1f}" '
             f'height="14" fill="{_COLOURS[2]}"/>'
             + _text(zero + (length if value > 0 else 0) + 4, y + 11, text_of(value), "start")
         )
     return _svg(8 + 20 * len(drawn), ", ".join(finite), "".join(drawn))
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= 15 else f"{name[:13]}…"
+
+
+def _whiskers(intervals: Mapping[str, tuple[float, float, float]]) -> str:
+    """Return a dot for each estimate, with whiskers to the ends of its interval, on one scale.
+
+    A whisker without a cap goes on: that end is infinite.
+    """
+    finite = [end for ends in intervals.values() for end in ends if math.isfinite(end)]
+    if not finite:
+        return ""
+    low, high = min(finite), max(finite)
+    start, width = 100, _WIDTH - 116
+
+    def x(value: float) -> float:
+        share = (value - low) / ((high - low) or 1.0)
+        return start + width * min(max(share, -0.02), 1.02)
+
+    drawn = []
+    known = [each for each in intervals.items() if not any(map(math.isnan, each[1]))]
+    shown = known[:12]
+    for at, (name, (bottom, estimate, top)) in enumerate(shown):
+        y = 11 + 20 * at
+        caps = "".join(f"M{x(end):.1f} {y - 4}v8" for end in (bottom, top) if math.isfinite(end))
+        line = f"M{x(bottom):.1f} {y}H{x(top):.1f}"
+        drawn.append(
+            _text(90, y + 4, _short(name), "end")
+            + f'<path d="{line}{caps}" fill="none" stroke="{_COLOURS[2]}" stroke-width="1.5"/>'
+        )
+        if math.isfinite(estimate):
+            drawn.append(f'<circle cx="{x(estimate):.1f}" cy="{y}" r="4" fill="{_COLOURS[2]}"/>')
+    base = 14 + 20 * len(shown)
+    drawn += [
+        f'<path d="M{start} {base}H{start + width}" stroke="currentColor" opacity=".4"/>',
+        _text(start, base + 12, text_of(low), "start"),
+        _text(start + width, base + 12, text_of(high), "end"),
+    ]
+    title = ", ".join(f"{name} {text_of(mid)}" for name, (_, mid, _) in shown)
+    return _svg(base + 16, title, "".join(drawn))
 
 
 def _svg(height: int, title: str, body: str) -> str:
