@@ -51,7 +51,9 @@ def race_of(choice: Any) -> Table:
         Column("standard error", ".4f"),
         Column("outcome"),
     )
-    rows = tuple((each.max_leaves or None, *each[1:]) for each in choice.trials)
+    rows = tuple(
+        (each.max_leaves or None, *each[1:3], each[3] or None, each[4]) for each in choice.trials
+    )
     folds, n_examples = counted(choice.n_folds, "fold"), counted(choice.n_examples, "example")
     return Table(f"The race of sizes: {folds}, {n_examples} held out", columns, rows)
 
