@@ -34,7 +34,13 @@ from driftgames.boosting.regression.stages import (
 )
 from driftgames.boosting.regression.thresholds import N_THRESHOLDS
 from driftgames.certificates.numbers_held_out import NumberCertificate
-from driftgames.core.checks import as_floats, check_finite, check_fraction, check_vector, float_errors
+from driftgames.core.checks import (
+    as_floats,
+    check_finite,
+    check_fraction,
+    check_vector,
+    float_errors,
+)
 from driftgames.core.schema import Requirement, integer
 from driftgames.core.threads import count_threads
 from driftgames.core.typing import FloatArray, Path

@@ -6,8 +6,8 @@ the next stage learns the distribution of :math:`y - m(x)`. So thresholds follow
 Stages go on while the held-out CRPS falls by `GAIN`. The quantiles of the best stage are averaged
 with those of others where that lowers it.
 
-Everything here is computed on what outcomes are above the least one, times a power of two, from 0 to
-1: so no difference overflows, and neither the unit nor the origin of the outcomes matters.
+Everything is computed on what outcomes are above the least one, times a power of two, from 0 to 1.
+So no difference overflows, and neither the unit nor the origin of the outcomes matters.
 """
 
 from __future__ import annotations
