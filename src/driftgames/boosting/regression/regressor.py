@@ -83,6 +83,10 @@ class NHBoostDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
     categorical_features : "from_dtype", list or None
         The columns that hold categories, as in `NHBoostDTClassifier`. Trees have them in the order
         of their mean outcome.
+    monotonic_cst : dict or array-like of -1, 0 and 1, optional
+        Constraints, by the names of a data frame's columns or one for each feature. 1: neither the
+        mean nor a quantile falls where this feature alone rises; -1: none rises; 0: none. Missing
+        values are not bound.
     n_jobs : int, optional
         Threads, as joblib counts them. The model does not depend on it.
     random_state : int, Generator or RandomState, optional
@@ -116,6 +120,7 @@ class NHBoostDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
     n_stages: int | str = "auto"
     max_bins: int | str = "auto"
     categorical_features: Any = "from_dtype"
+    monotonic_cst: Any = None
     n_jobs: int | None = None
     random_state: Any = None
     verbose: int = 0
@@ -194,7 +199,7 @@ class NHBoostDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
             ensemble=True,
             calibrate=True,
             class_weight=None,
-            monotonic_cst=None,
+            monotonic_cst=self.monotonic_cst,
             stopping=None,
             n_jobs=self.n_jobs,
             verbose=bool(self.verbose),

@@ -21,6 +21,7 @@ import numpy as np
 import scipy.sparse
 
 from driftgames.boosting.data.bins import Array, Matrix
+from driftgames.boosting.data.checks import directions
 from driftgames.boosting.data.frames import Categories, code_columns
 from driftgames.boosting.data.sample_weights import PAIR_BITS, SampleWeights
 from driftgames.boosting.fit.fit_booster import fit_booster
@@ -199,6 +200,9 @@ def fit_stages(
         certain = PredictedDistribution(LEVELS, np.zeros((y.size, LEVELS.size)), y)
         scores_of_all = _scores(certain, [0.0, 0.0], y, masses, exponent)
         return StagedModel((), (), exponent, origin), scores_of_all
+    signs = None
+    if job.monotonic_cst is not None:
+        signs = directions(job.monotonic_cst, X.shape[1], names).tolist()
     stages: list[Stage] = []
     offset: FloatArray | None = None
     found: list[PredictedDistribution] = []
@@ -224,6 +228,8 @@ def fit_stages(
             if job.shape.is_open and (choice := stage.record.choice) is not None:
                 job = replace(job, shape=replace(job.shape, max_leaves=choice.max_leaves))
             categories = None if categories is None else (*categories, None)
+            if signs is not None:  # an outcome rises with the mean of the stage before
+                job = replace(job, monotonic_cst=[*signs, 1])
             names = None if names is None else np.append(names, "mean of the stage before")
     averaged, best, crps = _average_best(found, scores, y, masses)
     model = StagedModel(tuple(stages[: 1 + max(averaged)]), averaged, exponent, origin)
