@@ -1,8 +1,8 @@
 """Check a built site: ``python tools/check_site.py FOLDER...``.
 
 Every link must lead to a file, and every anchor to a place in it. No page may ask for a script, a
-style, a font or a picture from outside. Links that a reader follows may lead outside. A signature has
-values for defaults, and not the calls that make them.
+style, a font or a picture from outside. Links that a reader follows may lead outside. A signature
+has values for defaults, and not the calls that make them.
 """
 
 from __future__ import annotations
