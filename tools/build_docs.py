@@ -58,7 +58,9 @@ def main() -> None:
         (folder / f"{script.stem}.md").write_text(page(script, folder))
     (TARGET / "api").mkdir()
     for name, text in api_pages().items():
-        (TARGET / "api" / name).write_text("---\nsearch: {boost: 0.3}\n---\n\n" + text)
+        # a class is in no menu: its page takes the room
+        hide = "hide: [navigation]\n" * ("\n# " not in f"\n{text}")
+        (TARGET / "api" / name).write_text(f"---\nsearch: {{boost: 0.3}}\n{hide}---\n\n{text}")
     for path in TARGET.glob("*.md"):
         settings = ["hide: [toc]"] * (path.name in WIDE)
         settings += ["search: {boost: 0.5}"] * (path.name in REFERENCE)

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from driftgames.core.display import Sketch
-from driftgames.core.display_html import svg_of
+from driftgames.core.display_html import page_of, svg_of
 
 
 def test_a_picture_has_room_for_its_numbers():
@@ -35,3 +35,10 @@ def test_an_interval_is_a_dot_with_whiskers():
     assert (dots[0] - lines[0][0]) / (lines[0][1] - lines[0][0]) == pytest.approx(0.25, abs=0.01)
     assert text.count("v8") == 3  # an infinite end has no cap
     assert "<rect" not in text
+
+
+def test_rounding_errors_are_shown_as_0():
+    text = page_of("Run", "", {}, {"weight": [0.5, 2.776e-17]}, Sketch([0, 1], {"w": [3e-17, 0.5]}))
+    assert "e-17" not in text
+    assert text.count(">0<") >= 2
+    assert "3e-17" in svg_of(Sketch([0, 1], {"w": [3e-17, 4e-17]}))

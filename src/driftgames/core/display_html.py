@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from driftgames.core.display import Fields, Sketch, is_number, one_line, text_of
+from driftgames.core.display import Fields, Sketch, is_number, one_line, text_of, texts_of
 
 _COLOURS = ("currentColor", "#d55e00", "#1e88c7", "#0a9a72", "#b565a7", "#9a7b00")
 _DASHES = ("", "5 3", "2 2", "7 2 2 2", "1 3", "9 3")
@@ -68,11 +68,11 @@ def _rows_of(columns: Fields) -> str:
     body = "".join(
         "<tr>"
         + "".join(
-            f'<td style="{_CELL};text-align:{side}">{escape(text_of(cell))}</td>'
+            f'<td style="{_CELL};text-align:{side}">{escape(cell)}</td>'
             for cell, side in zip(row, sides.values(), strict=True)
         )
         + "</tr>"
-        for row in zip(*columns.values(), strict=True)
+        for row in zip(*map(texts_of, columns.values()), strict=True)
     )
     return f"<tr>{head}</tr>{body}"
 
@@ -102,7 +102,8 @@ def svg_of(sketch: Sketch) -> str:
     low = min(float(values.min()) for values in seen if values.size)
     high = max(float(values.max()) for values in seen if values.size)
     first, last = float(x[np.isfinite(x)].min()), float(x[np.isfinite(x)].max())
-    left = 8 + round(_DIGIT * max(len(text_of(high)), len(text_of(low)), 4))
+    bottom, top = texts_of([low, high])
+    left = 8 + round(_DIGIT * max(len(top), len(bottom), 4))
     across = (_WIDTH - left - 4) / (last - first or 1.0)
     up = (_HEIGHT - _BOTTOM - 8) / (high - low or 1.0)
     kept = np.unique(np.linspace(0, x.size - 1, min(x.size, _POINTS)).round().astype(np.int64))
@@ -122,8 +123,8 @@ def svg_of(sketch: Sketch) -> str:
     base = _HEIGHT - _BOTTOM
     frame = (
         f'<path d="M{left} 4V{base}H{_WIDTH}" fill="none" stroke="currentColor" opacity=".4"/>'
-        + _text(left - 4, 12, text_of(high), "end")
-        + _text(left - 4, base, text_of(low), "end")
+        + _text(left - 4, 12, top, "end")
+        + _text(left - 4, base, bottom, "end")
         + _text(left, _HEIGHT - 3, text_of(_whole(first)), "start")
         + _text(_WIDTH - 2, _HEIGHT - 3, text_of(_whole(last)), "end")
         + _text((left + _WIDTH) / 2, _HEIGHT - 3, sketch.label, "middle")
