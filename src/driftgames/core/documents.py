@@ -65,7 +65,7 @@ def write_document(path: str | os.PathLike[str], kind: str, version: int, conten
         "content": content,
     }
     with atomic_write(path) as stream:
-        stream.write(json.dumps(document).encode())
+        stream.write(json.dumps(document, separators=(",", ":")).encode())
 
 
 def read_document(
