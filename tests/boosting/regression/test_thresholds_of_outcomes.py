@@ -105,6 +105,17 @@ def test_thresholds_and_bins_are_those_of_a_slow_reference(kind, seed, n, n_thre
     assert found.starts[-1] == found.knots.size
 
 
+def test_a_value_of_many_copies_is_flat_in_its_bin():
+    """Most of the first bin is 1.0; it is linear only between copies of different values."""
+    y = np.repeat([0.0, 1.0, 2.0, 3.0, 9.0], [1, 54, 1, 4, 60])
+    thresholds = Thresholds.of(y, ones(120), 1)
+    knots = thresholds.knots[: thresholds.starts[1]]  # as many steps as copies
+    assert thresholds.values[0] == 3.0
+    assert (knots[2:55] == 1.0).all()
+    assert knots[55] == 1.5
+    assert (knots[57:] == 3.0).all()
+
+
 def test_levels_have_two_more_in_each_outer_bin_from_twelve_on():
     np.testing.assert_allclose(levels_for(3), [0.25, 0.5, 0.75])
     assert levels_for(11).size == 11
