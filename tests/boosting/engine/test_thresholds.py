@@ -495,6 +495,20 @@ def test_scores_of_packed_sums_are_those_of_numpy(drawn):
         assert found == (own, of_node, own + of_rest)
 
 
+def test_sums_have_all_of_their_bits():
+    totals = np.array([[2**31 - 1, 0, 2**30 + 1], [0, 2**31 - 1, 2**30 - 2]])
+    for column in totals.T:
+        node = column[:, None]
+        left = node // 3
+        found = call_scores(pack(*left), pack(*node), KEARNS_MANSOUR)
+        expected = [gini(side, kearns_mansour=True) for side in (left, node, node - left)]
+        assert found == (expected[0], expected[1], expected[0] + expected[2])
+        assert call_edges(pack(*left), pack(*node), np.ones(1, dtype=np.int64))[2:] == (
+            column[1] - column[0],
+            column.sum(),
+        )
+
+
 @given(nodes())
 def test_sides_of_equal_shares_separate_nothing(drawn):
     left, totals = drawn
