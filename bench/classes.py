@@ -1,4 +1,4 @@
-"""How should a booster learn more than two classes: the tables of docs/classes.md.
+"""How should a booster learn more than two classes: the tables of docs/choosing.md.
 
 ``python -m bench.classes`` compares pairs of an example and a label (AdaBoost.MH) with one booster
 for each class and with AdaBoost.MM (Mukherjee and Schapire, 2013), and prints test errors and the

@@ -1,4 +1,4 @@
-"""What label noise does, and what helps: the tables of docs/noise.md.
+"""What label noise does, and what helps: the tables of docs/benchmark_tables.md.
 
 A share of the training labels is flipped; the test labels are not. The table shows the test error
 in per cent, the mean over the draws of the flipped labels.

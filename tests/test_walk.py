@@ -21,7 +21,7 @@ def _walk():
         ("hedge_update", "hedge/rounds/expert_learner.py", 4),
         ("boosting_fit", "boosting/booster.py", 43),
         ("batch_fit", "boosting/booster.py", 44),
-        ("dask_fit", "dask/booster.py", 48),
+        ("dask_fit", "dask/booster.py", 47),
         ("probabilities", "boosting/fitted.py", 7),
         ("stump_fit", "boosting/booster.py", 31),
     ],

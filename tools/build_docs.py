@@ -26,7 +26,7 @@ OF_THE_ROOT = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
 CITING = ("errata.md", "paper_map.md")
 """Pages whose symbols and tests are links."""
 
-WIDE = ("classes.md", "errata.md", "paper_map.md", "which_class.md")
+WIDE = ("errata.md", "paper_map.md", "which_class.md")
 """Pages whose tables take the room of the table of contents."""
 
 REFERENCE = (
@@ -58,7 +58,9 @@ def main() -> None:
         (folder / f"{script.stem}.md").write_text(page(script, folder))
     (TARGET / "api").mkdir()
     for name, text in api_pages().items():
-        (TARGET / "api" / name).write_text("---\nsearch: {boost: 0.3}\n---\n\n" + text)
+        # a class is in no menu: its page takes the room
+        hide = "hide: [navigation]\n" * ("\n# " not in f"\n{text}")
+        (TARGET / "api" / name).write_text(f"---\nsearch: {{boost: 0.3}}\n{hide}---\n\n{text}")
     for path in TARGET.glob("*.md"):
         settings = ["hide: [toc]"] * (path.name in WIDE)
         settings += ["search: {boost: 0.5}"] * (path.name in REFERENCE)

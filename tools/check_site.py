@@ -1,7 +1,8 @@
 """Check a built site: ``python tools/check_site.py FOLDER...``.
 
 Every link must lead to a file, and every anchor to a place in it. No page may ask for a script, a
-style, a font or a picture from outside. Links that a reader follows may lead outside.
+style, a font or a picture from outside. Links that a reader follows may lead outside. A signature
+has values for defaults, and not the calls that make them.
 """
 
 from __future__ import annotations
@@ -63,6 +64,8 @@ def faults(site: Path) -> list[str]:
     pages = {path: Page(path.read_text()) for path in sorted(site.resolve().rglob("*.html"))}
     found = []
     for path, page in pages.items():
+        if "= parameter(" in re.sub(r"<[^>]+>", "", page.html):
+            found.append(f"{path}: a default is shown as a call")
         for link in page.links + page.loads:
             parts = urlsplit(link)
             if parts.scheme or parts.netloc:

@@ -180,9 +180,8 @@ def mixture() -> Kind:
         ExpertMixture("pinball").fit(X, X.mean(axis=1)).save(path)
 
     def use(read: Any) -> None:
-        n = read.learner_.n_actions
         check_shares(read.weights_)
-        read.predict_then_fit(np.full((1, n), 0.5), [0.5])
+        read.predict_then_fit(np.full((1, read.n_features_in_), 0.5), [0.5])
         read.report()
         read.content()
 

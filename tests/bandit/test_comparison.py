@@ -13,6 +13,7 @@ from driftgames.bandit import (
     compare,
     play_games,
 )
+from driftgames.bandit.comparison import Comparison
 from driftgames.certificates.bounds import theorem_5
 
 
@@ -61,6 +62,21 @@ def test_the_certificate_is_of_the_means():
 def test_bad_matrices_are_refused(bad):
     with pytest.raises(ValueError, match="T x K matrix"):
         play_games(POLICIES["exp3"], bad)
+
+
+def test_a_comparison_draws_the_regret_of_each_policy_beside_its_bound():
+    played = compare(BernoulliArms.with_gap(3, 0.2), 200, n_games=3)
+    (axes,) = played.plot().axes
+    labels = axes.get_legend_handles_labels()[1]
+    for name, series in played.items():
+        (line,) = [each for each in axes.lines if each.get_label() == name]
+        np.testing.assert_allclose(line.get_ydata(), series.regret_over_time.mean(axis=0))
+    promised = [name for name, each in played.items() if np.isfinite(each.promised)]
+    assert len(promised) > 1
+    assert [label.split(",")[0] for label in labels if "bound" in label] == promised
+    assert "Mean regret of 3 games" in axes.get_title(loc="left") + axes.get_title()
+    with pytest.raises(ValueError, match="no policy has played"):
+        Comparison({}).plot()
 
 
 def test_figures_are_drawn():

@@ -144,3 +144,19 @@ def test_a_certificate_says_in_words_what_is_promised_and_what_happened():
     assert upper.words.endswith("in fact at least 0.1 better")
     unknown = replace(made, promised=np.full(2, np.inf))
     assert unknown.words == "0.4 MW worse per round than the best action"
+
+
+def test_coverage_is_said_in_words_first():
+    each = np.array([0.02, 0.5])
+    found = CoverageCertificate(
+        "x", 1000, 0.9, 0.88, ("played", "step size 0.1"), each, each + 0.03
+    )
+    words = "88.0% of the outcomes covered, 90.0% asked for, at least 85.0% promised"
+    assert str(found).splitlines()[0] == found.words == words
+    alone = CoverageCertificate("x", 9, 0.9, 0.88, ("step size 0.1",), each[:1], each[:1])
+    assert alone.words == "88.0% of the outcomes covered, 90.0% asked for"
+
+
+def test_large_numbers_have_no_exponent_in_words():
+    made = Certificate.of_run("x", 1, [0.0], 123456.0, lambda t, e: 3059180.0 + 0 * e)
+    assert made.words == "at most 3,059,180 worse per round than the best action; in fact 123,456"

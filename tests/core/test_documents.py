@@ -31,6 +31,22 @@ def test_older_versions_are_refused(written):
         read_document(written, "driftgames.test", 3)
 
 
+def test_older_versions_are_read_by_upgrades(written):
+    upgrades = {
+        2: lambda content: {**content, "y": content["x"] * 2},
+        3: lambda content: {"names": [content["name"]], "y": content["y"]},
+    }
+    read = read_document(written, "driftgames.test", 4, upgrades)
+    assert read == {"names": ["ü"], "y": 2 * (0.1 + 0.2)}
+    with pytest.raises(DocumentError, match=r"version 2 is older than .* reads \(3 to 4\)"):
+        read_document(written, "driftgames.test", 4, {3: upgrades[3]})
+    with pytest.raises(DocumentError, match=r"version 2 is older than .* reads \(4\)"):
+        read_document(written, "driftgames.test", 4, {2: upgrades[2]})
+    write_document(written, "driftgames.test", 2, {"name": "no x"})
+    with pytest.raises(DocumentError, match="not whole for version 2: KeyError"):
+        read_document(written, "driftgames.test", 4, upgrades)
+
+
 def test_newer_versions_are_refused(written):
     with pytest.raises(DocumentError, match=r"version 2 is newer than this driftgames reads \(1\)"):
         read_document(written, "driftgames.test", 1)

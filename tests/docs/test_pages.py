@@ -1,5 +1,6 @@
 """The README and the pages: snippets print what stands there, and links lead somewhere."""
 
+import importlib
 import re
 from pathlib import Path
 
@@ -90,6 +91,27 @@ def test_links_lead_to_files_of_the_repository(page):
         made = target.startswith("api/") or target == "play_page.html"  # by tools/build_docs.py
         script = target.replace(".md", ".py") if target.startswith("tutorials/") else target
         assert made or (page.parent / script).exists(), target
+
+
+def found(dotted):
+    """Whether a dotted name leads to a module or to an object in one."""
+    parts = dotted.split(".")
+    for k in range(len(parts), 0, -1):
+        try:
+            place = importlib.import_module(".".join(parts[:k]))
+        except ImportError:
+            continue
+        for part in parts[k:]:
+            place = getattr(place, part, None)
+        return place is not None
+    return False
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", *PAGES], ids=lambda page: page.name)
+def test_names_in_the_library_exist(page):
+    names = set(re.findall(r"`(driftgames(?:\.\w+){2,})`", page.read_text()))
+    optional = {"driftgames.portfolio.skfolio"}  # its library may be missing
+    assert [name for name in sorted(names - optional) if not found(name)] == []
 
 
 def test_the_site_shows_every_page_tutorial_and_public_package():

@@ -80,7 +80,7 @@ def test_the_pages_of_the_api_have_every_public_name_and_a_page_for_each_class()
     booster = made["boosting.NHBoostDTClassifier.md"]
     assert booster.startswith("[driftgames.boosting](boosting.md)\n\n::: ")
     hedge = made["hedge.Hedge.md"]
-    assert hedge.index("\n::: ") < hedge.index("## Inherited\n\nFrom `ExpertLearner`: ")
+    assert hedge.index("\n::: ") < hedge.index("## Inherited\n\n| from `ExpertLearner` |")
 
 
 def test_tables_that_are_cards_have_the_names_of_their_columns():
@@ -120,6 +120,7 @@ def test_the_api_has_modules_whose_library_is_not_installed(monkeypatch):
         ('<link rel="stylesheet" href="//cdn.test/a.css">', "from outside"),
         ('<img src="gone.svg">', "there is no gone.svg"),
         ("<style>a { background: url(https://cdn.test/a.png) }</style>", "from outside"),
+        ("<b>a</b> = <i>parameter</i>(1, check)", "shown as a call"),
     ],
 )
 def test_the_check_of_a_site_finds_a_fault(content, fault, tmp_path):

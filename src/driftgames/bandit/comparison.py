@@ -138,6 +138,27 @@ class Comparison(Displayed, dict[str, GameSeries]):
         rounds = next(iter(self.values())).checkpoints if self else ()
         return Sketch(rounds, curves, label="round")
 
+    def plot(self, ax: Axes | None = None) -> Figure:
+        """Draw the mean regret of each policy over time, the spread of the games, and the bound.
+
+        A policy to which nothing is promised has no bound.
+        """
+        from driftgames.plots.regret import plot_regret_bands
+        from driftgames.plots.style import caption
+
+        if not self:
+            raise ValueError("there is nothing to draw: no policy has played")
+        first = next(iter(self.values()))
+        curves = {name: each.regret_over_time for name, each in self.items()}
+        bounds = {name: each.promised_over_time for name, each in self.items()}
+        figure = plot_regret_bands(first.checkpoints, curves, bounds, ax=ax)
+        games = first.regret.size
+        band = ", with a band for all but the highest and lowest tenth" * (games > 1)
+        caption(
+            figure.axes[0] if ax is None else ax, f"Mean regret of {counted(games, 'game')}{band}"
+        )
+        return figure
+
 
 def play_games(
     make: PolicyFactory,

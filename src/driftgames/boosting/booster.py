@@ -49,7 +49,7 @@ class BaseBooster(FittedBooster, ClassifierMixin, BaseEstimator):  # type: ignor
     ----------
     classes_ : array of labels
         Of two, a vote of -1 is for the first, +1 for the second. Of more, every hypothesis votes -1
-        or +1 for each of them (docs/classes.md).
+        or +1 for each of them (docs/choosing.md).
     stumps_ : Stumps
         The weak hypotheses in order; empty if they are trees, or if there are more than two
         classes.

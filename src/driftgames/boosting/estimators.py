@@ -54,8 +54,7 @@ class NHBoostDTClassifier(BaseBooster):
     lowest feature wins, then the lowest threshold.
 
     Wrong labels gain weight in every round: with a fixed number of rounds they hurt more than in
-    other boosters. `docs/noise.md`
-    shows how much, and what helps.
+    other boosters. `docs/boosters.md` says what helps.
 
     Examples
     --------
@@ -231,7 +230,7 @@ class BoostByMajorityClassifier(BaseBooster):
     Notes
     -----
     An example whose vote can no longer be won weighs zero. With a small ``edge``, such as 0.02,
-    this makes the booster robust to wrong labels (``docs/noise.md``).
+    this makes the booster robust to wrong labels (``docs/boosters.md``).
 
     Examples
     --------

@@ -15,6 +15,7 @@ from dataclasses import KW_ONLY, dataclass, field, fields
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from driftgames.boosting.data.cuts import MOST_BINS
 from driftgames.boosting.engine.shape import CRITERIA
@@ -224,7 +225,7 @@ class BoosterParameters:
         auto_or(_check_bins),
         always_stored=True,
     )
-    categorical_features: Any = parameter(
+    categorical_features: npt.ArrayLike | None = parameter(
         "from_dtype",
         Requirement(
             "a string or a list of names, positions or truth values",
@@ -249,7 +250,7 @@ class BoosterParameters:
         check_flag,
         binds=False,
     )
-    class_weight: Any = parameter(
+    class_weight: Mapping[Any, float] | str | None = parameter(
         None,
         Requirement(
             '"balanced", or a list of pairs of a label and a number',
@@ -290,7 +291,7 @@ class BoosterParameters:
         at_least(1),
         binds=False,
     )
-    scoring: Any = parameter(
+    scoring: str | Callable[..., float] | None = parameter(
         "loss",
         STRING.or_null,
         """scoring : str, callable or None
@@ -307,7 +308,7 @@ class BoosterParameters:
         _check_tolerance,
         binds=False,
     )
-    monotonic_cst: Any = parameter(
+    monotonic_cst: Mapping[str, int] | npt.ArrayLike | None = parameter(
         None,
         Requirement(
             "a list, or an object by feature names, of -1, 0 and 1", _is_constraint
@@ -326,7 +327,7 @@ class BoosterParameters:
         binds=False,
         always_stored=True,
     )
-    random_state: Any = parameter(
+    random_state: int | np.random.Generator | np.random.RandomState | None = parameter(
         None,
         integer(0).or_null,
         """random_state : int, Generator or RandomState, optional

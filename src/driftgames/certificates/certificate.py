@@ -198,16 +198,16 @@ class Certificate(Displayed, Comparable):
         most = "at most " if self.is_upper else ""
         if math.isinf(promised):
             what = "better" if realised < 0 else "worse"
-            sentence = f"{most}{abs(realised):.3g}{unit} {what} per round than {self.rival}"
+            sentence = f"{most}{_brief(abs(realised))}{unit} {what} per round than {self.rival}"
             return "" if math.isnan(realised) else sentence
         sense = "in expectation " if self.caveat.startswith("in expectation") else ""
-        sentence = f"{sense}at most {promised:.3g}{unit} worse per round than {self.rival}"
+        sentence = f"{sense}at most {_brief(promised)}{unit} worse per round than {self.rival}"
         if math.isnan(realised):
             return f"{sentence}; what it was is not known"
         if realised < 0:
             most = "at least " if self.is_upper else ""
-            return f"{sentence}; in fact {most}{-realised:.3g} better"
-        return f"{sentence}; in fact {most}{realised:.3g}"
+            return f"{sentence}; in fact {most}{_brief(-realised)} better"
+        return f"{sentence}; in fact {most}{_brief(realised)}"
 
     def __str__(self) -> str:
         words = f"{self.words}\n" if self.words else ""
@@ -234,6 +234,15 @@ class Certificate(Displayed, Comparable):
         return plot_epsilon_regret(
             self.epsilons, {self.title: self.realised}, {self.title: self.promised}, ax=ax
         )
+
+
+def _brief(value: float) -> str:
+    """Return a number to three digits, and a large one without an exponent.
+
+    >>> _brief(0.14159), _brief(3059180.4)
+    ('0.142', '3,059,180')
+    """
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,6 +283,16 @@ class CoverageCertificate(Displayed, Comparable):
         rounding = self.horizon * 2.0**-50 * (1.0 + self.promised)
         return bool(np.all(self.realised <= self.promised + rounding))
 
+    @property
+    def words(self) -> str:
+        """What happened, what was asked for and what is promised of the played intervals."""
+        found = f"{self.coverage:.1%} of the outcomes covered, {self.target:.1%} asked for"
+        pairs = zip(self.names, self.promised.tolist(), strict=True)
+        played = [bound for name, bound in pairs if name.endswith("played")]
+        if not played:
+            return found
+        return f"{found}, at least {max(self.target - sum(played), 0.0):.1%} promised"
+
     def _sketch(self) -> Sketch:
         return Sketch(bars=dict(zip(self.names, map(float, self.realised), strict=True)))
 
@@ -281,8 +300,8 @@ class CoverageCertificate(Displayed, Comparable):
         verdict = "every bound holds" if self.holds else "A BOUND IS BROKEN"
         width = max(map(len, self.names))
         lines = [
+            self.words,
             f"{self.title} after {counted(self.horizon, 'round')}: {verdict}",
-            f"coverage {self.coverage:.4f}, target {self.target:.4f}",
             f"{'misses less target':{width}}  realised  promised",
         ]
         lines += [

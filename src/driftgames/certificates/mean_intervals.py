@@ -58,7 +58,7 @@ class MeanInterval(Displayed, _Interval):
         )
 
     def _sketch(self) -> Sketch:
-        return Sketch(bars={"low": self.low, "mean": self.mean, "high": self.high})
+        return Sketch(intervals={"mean": (self.low, self.mean, self.high)})
 
 
 def mean_interval(

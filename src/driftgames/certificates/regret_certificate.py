@@ -27,6 +27,8 @@ class RegretCertificate(Displayed):
         The largest of the totals whose difference the regret is; rounding is relative to it.
     caveat : str
         Why nothing is promised. Default: "".
+    unit : str
+        What the regret is measured in, such as "log-wealth". Default: "", for the losses.
 
     Examples
     --------
@@ -40,6 +42,7 @@ class RegretCertificate(Displayed):
     promised: float
     largest: float
     caveat: str = ""
+    unit: str = ""
 
     @property
     def rounding(self) -> float:
@@ -55,7 +58,9 @@ class RegretCertificate(Displayed):
         return Sketch(bars={"regret": self.regret, "promised": self.promised})
 
     def __str__(self) -> str:
-        begin = f"{self.title} after {counted(self.horizon, 'round')}: regret {self.regret:.3f}"
+        unit = f" in {self.unit}" if self.unit else ""
+        rounds = counted(self.horizon, "round")
+        begin = f"{self.title} after {rounds}: regret {self.regret:.3f}{unit}"
         if math.isinf(self.promised):
             return f"{begin}; nothing is promised: {self.caveat}"
         verdict = "the bound holds" if self.holds else "THE BOUND IS BROKEN"

@@ -51,7 +51,16 @@ def race_of(choice: Any) -> Table:
         Column("standard error", ".4f"),
         Column("outcome"),
     )
-    rows = tuple((each.max_leaves or None, *each[1:]) for each in choice.trials)
+    rows = tuple(
+        (
+            each.max_leaves or None,
+            each.n_estimators,
+            each.log_loss,
+            None if each.outcome == "chosen" else each.standard_error,
+            each.outcome,
+        )
+        for each in choice.trials
+    )
     folds, n_examples = counted(choice.n_folds, "fold"), counted(choice.n_examples, "example")
     return Table(f"The race of sizes: {folds}, {n_examples} held out", columns, rows)
 

@@ -37,9 +37,12 @@ def show(learner: ExpertLearner, console: Console, epsilons: Sequence[float], mo
     ):
         console.print(f"  {name:15} {value}")
     console.print()
-    console.print(draw_table(_actions(learner, most)))
-    console.print(draw_table(_regrets(learner, epsilons)))
     certificate = learner.certificate()
+    console.print(draw_table(_actions(learner, most)))
+    if certificate.words:
+        console.print(certificate.words)
+        console.print()
+    console.print(draw_table(_regrets(learner, epsilons)))
     caveat = f" ({certificate.caveat})" if certificate.caveat else ""
     console.print(f"{certificate.verdict}{caveat}")
 

@@ -85,7 +85,7 @@ def _regrets(state: MixState) -> list[str]:
     mixture, certificate = state.mixture, state.mixture.certificate()
     best = state.experts[int(np.argmin(mixture.expert_losses_))]
     first = certificate.at(mixture.learner_.smallest_epsilon)
-    lines = [f"regret to {best}: {_number(mixture.regret_)} (total loss)"]
+    lines = [certificate.words, f"regret to {best}: {_number(mixture.regret_)} (total loss)"]
     if mixture.linearised_:
         lines.append(f"regret to every convex combination: at most {_number(first.realised)}")
     lines.append(f"bound: {_number(first.promised)}; {certificate.verdict}")

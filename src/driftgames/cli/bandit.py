@@ -150,7 +150,9 @@ class _Games(NamedTuple):
                 content["experts"] = as_records(advised.experts)
             write_json({**content, "policies": as_records(regrets)}, self.json)
         if self.plot is not None:
-            _draw(series, self.plot)
+            from driftgames.plots import save_figure
+
+            save_figure(series.plot(), self.plot)
 
 
 class _Losses(NamedTuple):
@@ -330,21 +332,6 @@ def _epsilon_regrets(series: dict[str, GameSeries], epsilons: list[float]) -> Ta
     heads = (Column(f"epsilon {epsilon:g}", flush_right=True) for epsilon in epsilons)
     title = "mean regret / bound, to all but the best epsilon of the arms"
     return Table(title, (Column("policy"), *heads), tuple(rows))
-
-
-def _draw(series: dict[str, GameSeries], path: Path) -> None:
-    from driftgames.plots import save_figure
-    from driftgames.plots.regret import plot_regret_bands
-    from driftgames.plots.style import caption
-
-    first = next(iter(series.values()))
-    curves = {name: each.regret_over_time for name, each in series.items()}
-    bounds = {name: each.promised_over_time for name, each in series.items()}
-    figure = plot_regret_bands(first.checkpoints, curves, bounds)
-    games = first.regret.size
-    band = ", with a band for all but the highest and lowest tenth" * (games > 1)
-    caption(figure.axes[0], f"Mean regret of {counted(games, 'game')}{band}")
-    save_figure(figure, path)
 
 
 def _factories(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
@@ -24,15 +24,20 @@ PREVIEW = 10
 """How many rows a summary shows at most."""
 
 _WIDEST = 110  # characters of a line
+_ROUNDED = 1e-14  # less than this share of the largest number of a column is a rounding error
 
 
 @dataclasses.dataclass(frozen=True)
 class Sketch:
-    """A small picture of a result: ``curves`` over ``x``, or one bar for each of ``bars``."""
+    """A small picture of a result: ``curves`` over ``x``, or a line for each of the others.
+
+    ``bars`` are numbers. ``intervals`` are (low, estimate, high), drawn as a dot with whiskers.
+    """
 
     x: Sequence[float] | np.ndarray[Any, Any] | range = ()
     curves: Fields = dataclasses.field(default_factory=dict)
     bars: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    intervals: Mapping[str, tuple[float, float, float]] = dataclasses.field(default_factory=dict)
     label: str = ""
 
 
@@ -188,6 +193,25 @@ def text_of(value: Any) -> str:
     return one_line(str(value))
 
 
+def texts_of(values: Iterable[Any]) -> list[str]:
+    """Return the cells of a column as texts; what is only a rounding error beside others is 0.
+
+    >>> texts_of([0.5, 2.776e-17, None]), texts_of([1e-17, 2e-17]), texts_of([True, False])
+    (['0.5', '0', '-'], ['1e-17', '2e-17'], ['yes', 'no'])
+    """
+    cells = list(values)
+    sizes = [_size(each) for each in cells]
+    least = _ROUNDED * max(filter(math.isfinite, sizes), default=0.0)
+    return ["0" if size < least else text_of(x) for x, size in zip(cells, sizes, strict=True)]
+
+
+def _size(cell: Any) -> float:
+    """Return the size of a number; infinite for a cell that is none."""
+    if isinstance(cell, bool):
+        return math.inf
+    return abs(float(cell)) if isinstance(cell, Real) else math.inf
+
+
 def one_line(text: str) -> str:
     """Return a text on one line, shortened where it is very long."""
     flat = " ".join(text.split())
@@ -213,7 +237,7 @@ def align_columns(columns: Fields) -> list[str]:
         return []
     drawn = []
     for name, values in columns.items():
-        cells = [str(name), *(text_of(value) for value in values)]
+        cells = [str(name), *texts_of(values)]
         width = max(map(len, cells))
         right = all(map(is_number, values))
         drawn.append([f"{cell:>{width}}" if right else f"{cell:<{width}}" for cell in cells])

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from driftgames.core.display import Fields, Sketch, is_number, one_line, text_of
+from driftgames.core.display import Fields, Sketch, is_number, one_line, text_of, texts_of
 
 _COLOURS = ("currentColor", "#d55e00", "#1e88c7", "#0a9a72", "#b565a7", "#9a7b00")
 _DASHES = ("", "5 3", "2 2", "7 2 2 2", "1 3", "9 3")
@@ -68,11 +68,11 @@ def _rows_of(columns: Fields) -> str:
     body = "".join(
         "<tr>"
         + "".join(
-            f'<td style="{_CELL};text-align:{side}">{escape(text_of(cell))}</td>'
+            f'<td style="{_CELL};text-align:{side}">{escape(cell)}</td>'
             for cell, side in zip(row, sides.values(), strict=True)
         )
         + "</tr>"
-        for row in zip(*columns.values(), strict=True)
+        for row in zip(*map(texts_of, columns.values()), strict=True)
     )
     return f"<tr>{head}</tr>{body}"
 
@@ -82,11 +82,15 @@ def svg_of(sketch: Sketch) -> str:
 
     >>> svg_of(Sketch(bars={"regret": 1.5, "bound": 4.0})).count("<rect")
     2
+    >>> svg_of(Sketch(intervals={"mean": (0.1, 0.2, 0.4)})).count("<circle")
+    1
     >>> svg_of(Sketch([1.0, 2.0], {"loss": [math.nan, math.inf]}))
     ''
     """
     if sketch.bars:
         return _bars(sketch.bars)
+    if sketch.intervals:
+        return _whiskers(sketch.intervals)
     x = np.asarray(sketch.x, dtype=np.float64)
     curves = {
         name: np.asarray(values, dtype=np.float64)
@@ -98,7 +102,8 @@ def svg_of(sketch: Sketch) -> str:
     low = min(float(values.min()) for values in seen if values.size)
     high = max(float(values.max()) for values in seen if values.size)
     first, last = float(x[np.isfinite(x)].min()), float(x[np.isfinite(x)].max())
-    left = 8 + round(_DIGIT * max(len(text_of(high)), len(text_of(low)), 4))
+    bottom, top = texts_of([low, high])
+    left = 8 + round(_DIGIT * max(len(top), len(bottom), 4))
     across = (_WIDTH - left - 4) / (last - first or 1.0)
     up = (_HEIGHT - _BOTTOM - 8) / (high - low or 1.0)
     kept = np.unique(np.linspace(0, x.size - 1, min(x.size, _POINTS)).round().astype(np.int64))
@@ -118,8 +123,8 @@ def svg_of(sketch: Sketch) -> str:
     base = _HEIGHT - _BOTTOM
     frame = (
         f'<path d="M{left} 4V{base}H{_WIDTH}" fill="none" stroke="currentColor" opacity=".4"/>'
-        + _text(left - 4, 12, text_of(high), "end")
-        + _text(left - 4, base, text_of(low), "end")
+        + _text(left - 4, 12, top, "end")
+        + _text(left - 4, base, bottom, "end")
         + _text(left, _HEIGHT - 3, text_of(_whole(first)), "start")
         + _text(_WIDTH - 2, _HEIGHT - 3, text_of(_whole(last)), "end")
         + _text((left + _WIDTH) / 2, _HEIGHT - 3, sketch.label, "middle")
@@ -143,12 +148,54 @@ def _bars(bars: Mapping[str, float]) -> str:
     for at, (name, value) in enumerate(list(finite.items())[:12]):
         y, length = 4 + 20 * at, abs(value) / reach * _BAR
         drawn.append(
-            _text(90, y + 11, name if len(name) <= 15 else f"{name[:13]}…", "end")
+            _text(90, y + 11, _short(name), "end")
             + f'<rect x="{zero - (length if value < 0 else 0):.1f}" y="{y}" width="{length:.1f}" '
             f'height="14" fill="{_COLOURS[2]}"/>'
             + _text(zero + (length if value > 0 else 0) + 4, y + 11, text_of(value), "start")
         )
     return _svg(8 + 20 * len(drawn), ", ".join(finite), "".join(drawn))
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= 15 else f"{name[:13]}…"
+
+
+def _whiskers(intervals: Mapping[str, tuple[float, float, float]]) -> str:
+    """Return a dot for each estimate, with whiskers to the ends of its interval, on one scale.
+
+    A whisker without a cap goes on: that end is infinite.
+    """
+    finite = [end for ends in intervals.values() for end in ends if math.isfinite(end)]
+    if not finite:
+        return ""
+    low, high = min(finite), max(finite)
+    start, width = 100, _WIDTH - 116
+
+    def x(value: float) -> float:
+        share = (value - low) / ((high - low) or 1.0)
+        return start + width * min(max(share, -0.02), 1.02)
+
+    drawn = []
+    known = [each for each in intervals.items() if not any(map(math.isnan, each[1]))]
+    shown = known[:12]
+    for at, (name, (bottom, estimate, top)) in enumerate(shown):
+        y = 11 + 20 * at
+        caps = "".join(f"M{x(end):.1f} {y - 4}v8" for end in (bottom, top) if math.isfinite(end))
+        line = f"M{x(bottom):.1f} {y}H{x(top):.1f}"
+        drawn.append(
+            _text(90, y + 4, _short(name), "end")
+            + f'<path d="{line}{caps}" fill="none" stroke="{_COLOURS[2]}" stroke-width="1.5"/>'
+        )
+        if math.isfinite(estimate):
+            drawn.append(f'<circle cx="{x(estimate):.1f}" cy="{y}" r="4" fill="{_COLOURS[2]}"/>')
+    base = 14 + 20 * len(shown)
+    drawn += [
+        f'<path d="M{start} {base}H{start + width}" stroke="currentColor" opacity=".4"/>',
+        _text(start, base + 12, text_of(low), "start"),
+        _text(start + width, base + 12, text_of(high), "end"),
+    ]
+    title = ", ".join(f"{name} {text_of(mid)}" for name, (_, mid, _) in shown)
+    return _svg(base + 16, title, "".join(drawn))
 
 
 def _svg(height: int, title: str, body: str) -> str:

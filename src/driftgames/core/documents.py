@@ -7,6 +7,11 @@ A document is one JSON object with four members::
 ``sha256`` is of ``content`` written without spaces and with sorted keys. Numbers are written
 so that they read back to the same bits; an array is ``{"dtype", "shape", "base64"}``, the bytes
 in C order and little endian. Nothing is ever loaded with pickle.
+
+A reader takes its own version and those older ones for which there are upgrades: functions that
+turn the content of version v into that of version v + 1, and run one after the other. What is
+nested in a document carries no version of its own: if its content changes, so does the version of
+every document that it may be part of.
 """
 
 from __future__ import annotations
@@ -23,7 +28,7 @@ import re
 import secrets
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -33,6 +38,9 @@ import numpy.typing as npt
 from driftgames.core.locks import same_file, try_lock
 from driftgames.core.text import MOST_OF_A_MESSAGE, shorten, shown, visible
 from driftgames.core.typing import Content
+
+Upgrades = Mapping[int, Callable[[Content], Content]]
+"""What turns the content of a version into that of the next one."""
 
 _TEMPORARY = ".tmp"
 
@@ -57,11 +65,16 @@ def write_document(path: str | os.PathLike[str], kind: str, version: int, conten
         "content": content,
     }
     with atomic_write(path) as stream:
-        stream.write(json.dumps(document).encode())
+        stream.write(json.dumps(document, separators=(",", ":")).encode())
 
 
-def read_document(path: str | os.PathLike[str], kind: str, version: int) -> Content:
-    """Return the content of a document of this ``kind`` and ``version``."""
+def read_document(
+    path: str | os.PathLike[str], kind: str, version: int, upgrades: Upgrades | None = None
+) -> Content:
+    """Return the content of a document of this ``kind``, as this ``version`` has it.
+
+    Documents of an older version go through its upgrade and all later ones.
+    """
     try:
         document = json.loads(Path(path).read_bytes())
     except (ValueError, RecursionError) as error:  # numbers and nesting have limits too
@@ -75,14 +88,24 @@ def read_document(path: str | os.PathLike[str], kind: str, version: int) -> Cont
     found = document.get("version")
     if type(found) is not int or found < 1:
         raise DocumentError(f"{path}: its version must be an integer >= 1; got {shown(found)}")
-    if found != version:
+    steps = upgrades or {}
+    oldest = version
+    while oldest - 1 in steps:
+        oldest -= 1
+    if not oldest <= found <= version:
         age = "newer" if found > version else "older"
+        read = f"{version}" if oldest == version else f"{oldest} to {version}"
         raise DocumentError(
-            f"{path}: format version {found} is {age} than this driftgames reads ({version})"
+            f"{path}: format version {found} is {age} than this driftgames reads ({read})"
         )
     content = document.get("content")
     if not isinstance(content, dict) or document.get("sha256") != digest(content):
         raise DocumentError(f"{path}: the content does not match its sha256; it was changed")
+    for each in range(found, version):
+        try:
+            content = steps[each](content)
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+            raise DocumentError(f"{path}: not whole for version {each}: {error!r}") from error
     return content
 
 

@@ -28,7 +28,7 @@ from driftgames.core.description import (
     register,
     restore,
 )
-from driftgames.core.documents import DocumentError, read_document, write_document
+from driftgames.core.documents import DocumentError, Upgrades, read_document, write_document
 from driftgames.core.schema import OBJECT, STRING, Schema, check_members
 from driftgames.core.typing import Content, Path
 
@@ -45,6 +45,9 @@ class Stateful(ABC):
 
     VERSION: ClassVar[int] = 2
     """Of the file format, which docs/state_format.md describes."""
+
+    UPGRADES: ClassVar[Upgrades] = {}
+    """How files of older versions are read; see `driftgames.core.documents`."""
 
     _named_arguments: ClassVar[Schema] = {}
     """What a file must hold as the arguments that are attributes ``name`` or ``_name``."""
@@ -106,7 +109,7 @@ class Stateful(ABC):
 
         ``given`` is for the arguments that a file cannot hold, such as a function.
         """
-        content = read_document(path, kind_of(cls), cls.VERSION)
+        content = read_document(path, kind_of(cls), cls.VERSION, cls.UPGRADES)
         try:
             return cls.from_content(content, **given)
         except DocumentError as error:

@@ -58,8 +58,8 @@ class StrategyMixture(PortfolioStrategy):
     >>> swings = np.array([[1.2, 0.8], [0.8, 1.25]] * 50)
     >>> mixture = StrategyMixture(2, mix=["hold", "uniform", "pamr"], cost=0.001)
     >>> run = mixture.run(swings)
-    >>> print(mixture.mixture_certificate())
-    mixture of 3 strategies after 100 rounds: regret 1.099, at most 1.099: the bound holds
+    >>> print(str(mixture.mixture_certificate()).partition(": ")[2])
+    regret 1.099 in log-wealth, at most 1.099: the bound holds
     >>> {name: round(float(wealth), 2) for name, wealth in mixture.account_wealth.items()}
     {'hold': 0.56, 'uniform': 3.36, 'pamr': 435817773.22}
     """
@@ -121,6 +121,7 @@ class StrategyMixture(PortfolioStrategy):
             best - self._log_wealth,
             math.log(len(self._members)),
             max(abs(best), abs(self._log_wealth)),
+            unit="log-wealth",
         )
 
     def regret_bound(self, best: BestConstantRebalanced) -> float:

@@ -196,7 +196,9 @@ class PortfolioStrategy(Stateful):
             promised, caveat = self.regret_bound(best), ""
         except NoBoundError as error:
             promised, caveat = math.inf, str(error)
-        return RegretCertificate(self.title, self._t, regret, promised, largest, caveat)
+        return RegretCertificate(
+            self.title, self._t, regret, promised, largest, caveat, "log-wealth"
+        )
 
     def regret_bound(self, best: BestConstantRebalanced) -> float:
         """Return how far the log-wealth may lie below that of ``best``, of the same days.

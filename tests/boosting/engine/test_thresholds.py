@@ -13,6 +13,7 @@ from numba import njit
 
 from driftgames._kernels import blocks
 from driftgames.boosting.data.binned_data import bin_examples
+from driftgames.boosting.data.sample_weights import PAIR_BITS, SampleWeights
 from driftgames.boosting.engine import mistake_engine, thresholds
 from driftgames.boosting.engine.binned_trees import BinnedTree
 from driftgames.boosting.engine.game import TreeLearner
@@ -57,7 +58,7 @@ class Problem:
             "ones": lambda: np.ones(n, dtype=np.int64),
             "integers": lambda: rng.integers(1, 4, n),
             "held out": lambda: rng.integers(0, 3, n),
-            "floats": lambda: np.rint(rng.exponential(size=n) * 2**20).astype(np.int64) + 1,
+            "floats": lambda: SampleWeights.of(rng.exponential(size=n), PAIR_BITS).of_each,
         }[weights]()
         return cls(X, positions, gaps, drawn, integer_weights=weights != "floats")
 
@@ -326,6 +327,18 @@ def test_an_example_of_weight_two_is_two_copies(shape):
     np.testing.assert_array_equal(mistakes_of_copies, np.repeat(mistakes, kept.weights, axis=0))
 
 
+def test_large_integer_weights_are_cut_off_once():
+    """A unit of a large weight has no bits of its own: edges would be those of a few rows."""
+    problem = Problem.draw(10, 12, n=300)
+    (ones, _), total = problem.play(n_rounds=40), 2**28
+    problem.weights = np.random.default_rng(0).integers(0.9 * total / 300, 1.1 * total / 300, 300)
+    played = problem.play(n_rounds=40)
+    problem.integer_weights = False
+    assert_same(played, problem.play(n_rounds=40))
+    edges, expected = (sum(each[1] for each in rounds) for rounds in (played[0], ones))
+    assert edges == pytest.approx(expected, rel=0.05)
+
+
 def test_rows_held_out_change_no_tree_and_count_their_mistakes():
     problem = Problem.draw(4, 5, weights="held out")
     other = Problem.draw(4, 5, weights="held out")
@@ -480,6 +493,20 @@ def test_scores_of_packed_sums_are_those_of_numpy(drawn):
             gini(side, criterion == KEARNS_MANSOUR) for side in (left, totals, totals - left)
         )
         assert found == (own, of_node, own + of_rest)
+
+
+def test_sums_have_all_of_their_bits():
+    totals = np.array([[2**31 - 1, 0, 2**30 + 1], [0, 2**31 - 1, 2**30 - 2]])
+    for column in totals.T:
+        node = column[:, None]
+        left = node // 3
+        found = call_scores(pack(*left), pack(*node), KEARNS_MANSOUR)
+        expected = [gini(side, kearns_mansour=True) for side in (left, node, node - left)]
+        assert found == (expected[0], expected[1], expected[0] + expected[2])
+        assert call_edges(pack(*left), pack(*node), np.ones(1, dtype=np.int64))[2:] == (
+            column[1] - column[0],
+            column.sum(),
+        )
 
 
 @given(nodes())

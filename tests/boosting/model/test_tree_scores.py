@@ -1,11 +1,10 @@
-"""Votes of trees by blocks of rows: the plain definition, for every kind of row and block."""
+"""Votes of trees, one row or many at a time: the plain definition, for every kind of row."""
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 from driftgames.boosting import AdaBoostClassifier, NHBoostDTClassifier
-from driftgames.boosting.model import tree_scores
 from driftgames.boosting.model.stumps import exact_weights
 from driftgames.boosting.model.tree_scores import PairModel, TreeModel
 from driftgames.boosting.model.trees import Trees
@@ -37,7 +36,7 @@ def grown(request):
     return TreeModel(*given) if n_classes == 2 else PairModel(*given, n_classes)
 
 
-@pytest.mark.parametrize("n", [1, 7, 8, 63, 64, 65, 200])
+@pytest.mark.parametrize("n", [1, 7, 8, 64, 65, 511, 512, 513, 1100])
 @pytest.mark.parametrize("kind", [np.array, np.asfortranarray, np.float32, sp.csr_matrix])
 def test_blocks_of_rows_have_the_plain_sums(grown, n, kind):
     rows = kind(draw(np.random.default_rng(n), n))
@@ -47,12 +46,12 @@ def test_blocks_of_rows_have_the_plain_sums(grown, n, kind):
     np.testing.assert_array_equal(grown.scores(rows, n_threads=2), wanted)
 
 
-def test_many_columns_make_smaller_blocks(grown, monkeypatch):
-    X = draw(np.random.default_rng(5), 150)
-    wanted = grown.scores(X)
-    monkeypatch.setattr(tree_scores, "_CACHED", 1)  # blocks of eight rows
-    np.testing.assert_array_equal(grown.scores(X), wanted)
-    np.testing.assert_array_equal(grown.scores(sp.csr_matrix(X)), wanted)
+@pytest.mark.parametrize("weight", [1.0, 0.75])
+def test_more_votes_than_a_byte_counts(weight):
+    stump = Trees([3], [0, -1, -1], [0.5, 0, 0], [1, 0, 0], [1, 0, 0], [0, 1, -1], [1, 0, 0])
+    trees = stump.take(np.zeros(600, dtype=np.int64))
+    scores = TreeModel(trees, np.full(600, weight), 1).scores(np.arange(12.0)[:, None] / 8)
+    np.testing.assert_array_equal(scores, np.repeat([600 * weight, -600 * weight], [5, 7]))
 
 
 def test_an_infinite_threshold_asks_whether_a_value_is_missing():

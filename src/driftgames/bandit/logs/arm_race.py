@@ -172,7 +172,8 @@ class ArmRace(Displayed, Stateful):
         return dict(zip(names, map(list, zip(*table.rows, strict=True)), strict=True))
 
     def _sketch(self) -> Sketch:
-        return Sketch(bars={str(name): each.mean for name, each in self._intervals.items()})
+        intervals = self._intervals.items()
+        return Sketch(intervals={str(k): (each.low, each.mean, each.high) for k, each in intervals})
 
     def _worst_and_best(self) -> tuple[FloatArray, FloatArray]:
         """Return the worst and the best mean of each arm, as losses."""

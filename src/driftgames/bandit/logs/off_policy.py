@@ -75,7 +75,7 @@ class OffPolicyValue(Displayed):
     effective_rounds: float
 
     def _sketch(self) -> Sketch:
-        return Sketch(bars={"low": self.low, "value": self.value, "high": self.high})
+        return Sketch(intervals={"value": (self.low, self.value, self.high)})
 
     def __str__(self) -> str:
         return (

@@ -128,14 +128,14 @@ def code_columns(
         if known is None and not learns:
             codes[:, j] = _numbers(column, name)
             continue
-        raw = column.tolist() if frame is None else column.to_list()
-        plain = _plain_values(raw, name)
+        cells = column.tolist() if frame is None else column.to_list()
+        plain = _plain_values(cells, name)
         if learns or known is None:
             order = _type_order(column)
             known = _levels(order) if by_type and order else _order(plain.values(), order)
             learnt[j] = known
         code = _codes_of(plain, known, name)
-        codes[:, j] = [code[v] for v in raw]
+        codes[:, j] = [code[v] for v in cells]
     return codes, tuple(learnt)
 
 
@@ -225,7 +225,7 @@ def _choose(setting: npt.ArrayLike, n_features: int, names: list[Any]) -> BoolAr
     return chosen
 
 
-def _plain_values(raw: Iterable[Any], name: str) -> dict[Any, Category | None]:
+def _plain_values(cells: Iterable[Any], name: str) -> dict[Any, Category | None]:
     """Return the category of each distinct value, as a file can hold it; None if it is missing.
 
     >>> _plain_values(["a", 2.0, None, float("inf")], "x")
@@ -235,7 +235,7 @@ def _plain_values(raw: Iterable[Any], name: str) -> dict[Any, Category | None]:
     """
     plain: dict[Any, Category | None] = {}
     try:
-        distinct = dict.fromkeys(raw)
+        distinct = dict.fromkeys(cells)
     except TypeError as error:
         raise TypeError(f"{name} must hold strings or numbers ({error})") from error
     for value in distinct:
@@ -310,8 +310,8 @@ def _numbers(column: Any, name: str) -> FloatArray:
     if not of_array and column.dtype.is_temporal():
         cells = column.to_numpy()
     else:
-        raw = column.tolist() if of_array else column.to_list()
-        cells = [None if is_missing(each) else each for each in raw]
+        cells = column.tolist() if of_array else column.to_list()
+        cells = [None if is_missing(each) else each for each in cells]
     try:
         found = as_numbers(cells)
         found = as_days(cells) if found is None else found

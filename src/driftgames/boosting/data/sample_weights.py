@@ -15,7 +15,12 @@ from driftgames.core.checks import as_floats, is_real, shown
 from driftgames.core.typing import FloatArray, IntArray
 
 _MOST_COUNTED = 2**31  # what the counts of a tally can hold
-_PRIOR_BITS = 52
+WEIGHT_BITS = 52
+"""The bits of the sum of weights that are rounded."""
+
+PAIR_BITS = 31
+"""The same where gaps between thresholds multiply the weights."""
+
 _LEAST_EXPONENT = 1074  # all floats are multiples of 2**-1074
 
 
@@ -26,16 +31,17 @@ class SampleWeights(NamedTuple):
     integer_weights: bool
 
     @classmethod
-    def of(cls, sample_weight: FloatArray) -> SampleWeights:
+    def of(cls, sample_weight: FloatArray, bits: int = WEIGHT_BITS) -> SampleWeights:
         """Return positive weights as integers: exactly if their ratios are integers.
 
-        Other weights are rounded to multiples of ``2**-52`` of their sum, and at least to one.
+        Other weights are rounded to multiples of ``2**-bits`` of their sum, and at least to one.
 
         >>> SampleWeights.of(np.array([0.5, 1.5])).of_each
         array([1, 3])
         """
         span = float(sample_weight.min()), float(sample_weight.max())
-        return WeightScale.of(span, WeightTotals.of(sample_weight, span)).weigh(sample_weight)
+        scale = WeightScale.of(span, WeightTotals.of(sample_weight, span))
+        return scale.weigh(sample_weight, bits)
 
 
 class WeightTotals(NamedTuple):
@@ -81,12 +87,12 @@ class WeightScale(NamedTuple):
                 return cls(unit, span[1], 0.0)
         return cls(None, span[1], totals.shares / (1 << _LEAST_EXPONENT))
 
-    def weigh(self, sample_weight: FloatArray) -> SampleWeights:
+    def weigh(self, sample_weight: FloatArray, bits: int = WEIGHT_BITS) -> SampleWeights:
         """Return weights as integers: zero stays zero."""
         if self.unit is not None:
             return SampleWeights((sample_weight / self.unit).astype(np.int64), integer_weights=True)
         shares = _near_one(sample_weight, self.largest) / self.total
-        scaled = np.maximum(np.rint(np.ldexp(shares, _PRIOR_BITS)), sample_weight > 0)
+        scaled = np.maximum(np.rint(np.ldexp(shares, bits)), sample_weight > 0)
         return SampleWeights(scaled.astype(np.int64), integer_weights=False)
 
 
@@ -185,7 +191,7 @@ def _balanced_factors(masses: Sequence[float]) -> list[float]:
 
 
 def weigh_examples(
-    X: Matrix, y: Array, sample_weight: FloatArray | None
+    X: Matrix, y: Array, sample_weight: FloatArray | None, bits: int = WEIGHT_BITS
 ) -> tuple[Matrix, Array, SampleWeights]:
     """Return the examples of positive weight, and their weights. Default: one for each."""
     if sample_weight is None:
@@ -193,4 +199,4 @@ def weigh_examples(
     heavy = sample_weight > 0
     if not heavy.all():
         X, y, sample_weight = X[heavy], y[heavy], sample_weight[heavy]
-    return X, y, SampleWeights.of(sample_weight)
+    return X, y, SampleWeights.of(sample_weight, bits)

@@ -68,6 +68,7 @@ _LEAVES = 32  # for how many leaves arrays are made at first
 _LEVELS = 32  # levels of the tally at first
 _CHUNK_NODES = 1 << 12  # nodes for which a record has room at least
 _FEW_CODES = 1 << 18  # with fewer bins listed by rows, a tally saves nothing
+_MOST_COPIES = 1 << 24  # pairs of thresholds whose weights of 31 bits are cut off one by one
 
 _NONE = np.empty(0, dtype=np.int64)
 
@@ -248,7 +249,9 @@ class MistakeEngine(Engine):
         super().__init__(data, shape, sample_weights, **sizes, **settings)
         classes = sample_weights[: data.split], sample_weights[data.split :]
         masses = [int(each.sum()) for each in classes]
+        exact = data.integer_weights
         if gaps is not None:
+            exact = exact and sum(masses) * n_classes < _MOST_COPIES
             above = int(sample_weights @ np.append(0, np.cumsum(gaps))[self.rows.labels])
             masses = [int(gaps.sum()) * sum(masses) - above, above]
         elif self.has_pairs:
@@ -258,6 +261,7 @@ class MistakeEngine(Engine):
             masses,
             start,
             n_rounds,
+            exact=exact,
             counts_wrong=self.has_pairs and gaps is None,
             listed=not (tallied and shape.is_stump),
             n_tally_levels=_LEVELS if tallied else 0,

@@ -53,6 +53,9 @@ class Nodes(Struct):
     left: Array
     """The left side of a node, 0 for a leaf; the right side is the node behind it."""
     votes: Array
+    lowest: Array
+    highest: Array
+    """Between which positions among thresholds a leaf votes, where questions are monotonic."""
     gains: Array
     depths: Array
     totals: Array
@@ -112,6 +115,8 @@ def make_nodes(
         missing_left=np.zeros(n, integers),
         left=np.zeros(n, integers),
         votes=np.zeros((n, n_labels), integers),
+        lowest=np.zeros(n, integers),
+        highest=np.zeros(n, integers),
         gains=np.zeros(n),
         depths=np.zeros(n, integers),
         totals=np.zeros((n, *side), integers),
@@ -132,7 +137,7 @@ def make_nodes(
 
 
 _OF_EACH_NODE = (
-    *("feature", "cut", "missing_left", "left", "votes", "gains", "depths"),
+    *("feature", "cut", "missing_left", "left", "votes", "lowest", "highest", "gains", "depths"),
     *("totals", "left_totals", "waiting", "fresh", "asked", "slots"),
 )
 
@@ -163,6 +168,8 @@ def plant(nodes: Nodes) -> None:
     for label in range(nodes.votes.shape[1]):
         nodes.votes[0, label] = -1
     sides.choose_votes(nodes.totals[0], nodes.votes[0], nodes.votes[0])
+    nodes.lowest[0] = 0
+    nodes.highest[0] = nodes.votes.shape[1]
     nodes.left[0] = 0
     nodes.slots[0] = 0
     counters.n_nodes = 1
@@ -243,7 +250,10 @@ def _make_sides(bins: FeatureBins, nodes: Nodes, node: int, frees_slots: bool) -
             nodes.totals[left + 1, k, lane] = rest
     for side in range(left, left + 2):
         nodes.depths[side] = nodes.depths[node] + 1
+        nodes.lowest[side] = nodes.lowest[node]
+        nodes.highest[side] = nodes.highest[node]
         sides.choose_votes(nodes.totals[side], nodes.votes[node], nodes.votes[side])
+        sides.keep_within(side, nodes)
         nodes.left[side] = 0
     if nodes.criterion == EXHAUSTIVE:
         sides.oppose(
@@ -272,10 +282,9 @@ def _free_slot(nodes: Nodes, node: int) -> None:
 
 @inner_kernel
 def _constrain(bins: FeatureBins, nodes: Nodes, node: int) -> Any:
-    """Fix the vote of one side of a monotonic question; return that side, or -1.
+    """Keep the sides of a monotonic question in order; return a side that is fixed, or -1.
 
-    Either all leaves of the lower side vote -1, or all of the upper side +1: no vote steps the
-    other way. The side that would err less is fixed. A question whether a value is missing is free.
+    A question whether a value is missing is free.
     """
     feature, left = nodes.feature[node], nodes.left[node]
     direction = bins.monotonic[feature]
@@ -284,12 +293,7 @@ def _constrain(bins: FeatureBins, nodes: Nodes, node: int) -> Any:
         return -1
     lower = left if direction > 0 else left + 1
     upper = left + 1 if direction > 0 else left
-    low, high = nodes.totals[lower], nodes.totals[upper]
-    if low[1, 0] <= low[0, 0] and (high[1, 0] < high[0, 0] or low[1, 0] <= high[0, 0]):
-        nodes.votes[lower, 0] = -1
-        return lower
-    nodes.votes[upper, 0] = 1
-    return upper
+    return sides.keep_order(node, lower, upper, nodes)
 
 
 @inner_kernel

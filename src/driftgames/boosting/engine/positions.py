@@ -98,6 +98,7 @@ def make_positions(
     start: int,
     n_rounds: int,
     *,
+    exact: bool,
     counts_wrong: bool,
     listed: bool,
     n_tally_levels: int,
@@ -105,10 +106,11 @@ def make_positions(
 ) -> Positions:
     """Return the positions before the first of ``n_rounds`` rounds: all rows at level ``start``.
 
-    ``masses`` are the sample weights of both classes. Without levels there is no tally. Of several
-    classes the vote ``counts_wrong`` as the engine moves the rows.
+    ``masses`` are the sample weights of both classes. If weights are ``exact``, an example of
+    weight 2 weighs as two, to the bit. Without levels there is no tally. Of several classes the
+    vote ``counts_wrong`` as the engine moves the rows.
     """
-    integers, exact = np.int64, data.integer_weights
+    integers = np.int64
     width = n_rounds + 3
     n_levels = start + width
     counters = new_counters(*_INTEGERS, reals=_REALS)

@@ -191,6 +191,17 @@ def oppose(left: Array, right: Array, left_votes: Array, right_votes: Array) -> 
 
 
 @inner_kernel
+def keep_within(side: int, nodes: Nodes) -> None:
+    """Leave the votes as they are: several classes have no monotonic questions."""
+
+
+@inner_kernel
+def keep_order(node: int, lower: int, upper: int, nodes: Nodes) -> Any:
+    """Fix no side."""
+    return -1
+
+
+@inner_kernel
 def leaf_edge(totals: Array, votes: Array) -> Any:
     """Return ``sum_i w_i y_i h(x_i)`` over the pairs of a leaf."""
     value = np.int64(0)

@@ -117,7 +117,9 @@ def score_cuts(
             blocks.add_column(running, table, first + b)
             left_weight += own_weight
             small = least > 1 and min(running[last, 0], totals[last, 0] - running[last, 0]) < least
-            if left_weight < whole and not small:
+            is_free = direction == 0 or b == n_cuts - 1  # the last cut: is a value missing?
+            asks = left_weight < whole and not small
+            if asks and (is_free or _is_in_order(running, totals, direction)):
                 out[b] = blocks.packed_gini_of_sides(running, totals, criterion == KEARNS_MANSOUR)
 
 
@@ -136,7 +138,9 @@ def edge_cuts(
     begin_sum(table, lost, running)
     for b in range(n_cuts):
         blocks.add_column(running, table, first + b)
-        out[b] = _edge_of_sides(running, totals)
+        is_free = direction == 0 or b == n_cuts - 1  # the last cut: is a value missing?
+        in_order = is_free or _is_in_order(running, totals, direction)
+        out[b] = _edge_of_sides(running, totals) if in_order else -1
 
 
 @inner_kernel
@@ -218,8 +222,75 @@ def choose_votes(totals: Array, above: Array, out: Array) -> None:
         if edge > best:
             best = edge
             position = label + 1
-    for label in range(out.size):
-        out[label] = 1 if label < position else -1
+    _vote_for(position, out)
+
+
+@inner_kernel
+def keep_within(side: int, nodes: Nodes) -> None:
+    """Move the votes of a leaf to the best position that monotonic questions above leave it."""
+    position = _count_votes(nodes.votes[side])
+    lowest, highest = nodes.lowest[side], nodes.highest[side]
+    if not lowest <= position <= highest:
+        edge = np.int64(0)
+        best = np.int64(0)
+        position = lowest
+        for label in range(lowest, highest):
+            edge += _edge(nodes.totals[side, label // LANES, label % LANES])
+            if edge > best:
+                best = edge
+                position = label + 1
+        _vote_for(position, nodes.votes[side])
+
+
+@inner_kernel
+def keep_order(node: int, lower: int, upper: int, nodes: Nodes) -> Any:
+    """Bound the positions of both sides of a monotonic question by a middle one; fix no side."""
+    low, high = _count_votes(nodes.votes[lower]), _count_votes(nodes.votes[upper])
+    if low > high:
+        low = _count_votes(nodes.votes[node])
+        high = low
+        _vote_for(low, nodes.votes[lower])
+        _vote_for(low, nodes.votes[upper])
+    nodes.highest[lower] = (low + high) // 2
+    nodes.lowest[upper] = (low + high) // 2
+    return -1
+
+
+@inner_kernel
+def _count_votes(votes: Array) -> Any:
+    """Return the position that votes are for."""
+    position = np.int64(0)
+    for label in range(votes.size):
+        position += votes[label] > 0
+    return position
+
+
+@inner_kernel
+def _vote_for(position: Any, votes: Array) -> None:
+    for label in range(votes.size):
+        votes[label] = 1 if label < position else -1
+
+
+@inner_kernel
+def _is_in_order(left: Array, totals: Array, direction: int) -> bool:
+    """Return whether the best positions of a left side and the rest step in a direction."""
+    edge = np.int64(0)
+    rest_edge = np.int64(0)
+    best = np.int64(0)
+    rest_best = np.int64(0)
+    position = 0
+    rest_position = 0
+    for k in range(totals.shape[0] - 1):
+        for lane in range(LANES):
+            edge += _edge(left[k, lane])
+            rest_edge += _edge(totals[k, lane] - left[k, lane])
+            if edge > best:
+                best = edge
+                position = LANES * k + lane + 1
+            if rest_edge > rest_best:
+                rest_best = rest_edge
+                rest_position = LANES * k + lane + 1
+    return bool(direction * (rest_position - position) >= 0)
 
 
 @inner_kernel

@@ -182,6 +182,26 @@ def oppose(left: Array, right: Array, left_votes: Array, right_votes: Array) -> 
 
 
 @inner_kernel
+def keep_within(side: int, nodes: Nodes) -> None:
+    """Leave the vote as it is: a side of a monotonic question is fixed at once."""
+
+
+@inner_kernel
+def keep_order(node: int, lower: int, upper: int, nodes: Nodes) -> Any:
+    """Fix the vote of one side of a monotonic question; return that side.
+
+    Either all leaves of the lower side vote -1, or all of the upper side +1: no vote steps the
+    other way. The side that would err less is fixed.
+    """
+    low, high = nodes.totals[lower], nodes.totals[upper]
+    if low[1, 0] <= low[0, 0] and (high[1, 0] < high[0, 0] or low[1, 0] <= high[0, 0]):
+        nodes.votes[lower, 0] = -1
+        return lower
+    nodes.votes[upper, 0] = 1
+    return upper
+
+
+@inner_kernel
 def leaf_edge(totals: Array, votes: Array) -> Any:
     """Return ``sum_i w_i y_i h(x_i)`` over the rows of a leaf."""
     return votes[0] * (totals[1, 0] - totals[0, 0])

@@ -119,13 +119,13 @@ class BatchSource(Source):
 
     def select(self, taken: BoolArray) -> BatchSource:
         """Return some of the examples, in batches of what is left."""
-        given = self._passes.keys().sample_weight
+        sample_weight = self._passes.keys().sample_weight
 
         def read() -> Iterator[Batch]:
             for rows in self._passes.read("calibrating"):
                 some = rows.of(taken)
                 if some.any():
-                    weights = None if given is None else rows.of(given)[some]
+                    weights = None if sample_weight is None else rows.of(sample_weight)[some]
                     yield Batch(rows.X[some], rows.y[some], weights)
 
         passes = BatchPasses(

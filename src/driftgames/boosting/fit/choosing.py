@@ -70,8 +70,7 @@ def choose_size(
 ) -> Race | None:
     """Return the race of the sizes that a job leaves open, over the numbers of rounds.
 
-    Classes without examples count too. ``n_rounds`` is None if they are chosen too.
-    None where a class has one example only.
+    ``n_rounds`` is None if they are chosen too. None where a class has one example only.
     """
     columns, n_classes = rows.columns, rows.columns.n_leaf_classes
     stages = stages_for(n_classes, rows.n_rows) if n_rounds is None else [n_rounds]

@@ -20,7 +20,7 @@ import numpy as np
 
 from driftgames.boosting.data.bins import Array
 from driftgames.boosting.data.row_sample import mix_hashes, rank_rows
-from driftgames.boosting.data.sample_weights import SampleWeights
+from driftgames.boosting.data.sample_weights import PAIR_BITS, WEIGHT_BITS, SampleWeights
 from driftgames.boosting.engine.game import GameRule, LocalGame, Round, TreeLearner
 from driftgames.boosting.fit.outcomes import ClassOutcomes, Outcomes, ThresholdOutcomes
 from driftgames.boosting.model.stumps import Stumps
@@ -122,7 +122,8 @@ def make_folds(keys: RowKeys, n_folds: int | None = None) -> Folds:
     labels, sample_weight = keys.labels, keys.sample_weight
     weights = SampleWeights(np.ones(labels.size, np.int64), True)
     if sample_weight is not None:
-        weights = SampleWeights.of(sample_weight)
+        bits = WEIGHT_BITS if keys.gaps is None else PAIR_BITS
+        weights = SampleWeights.of(sample_weight, bits)
     masses, gaps = weights.of_each, keys.gaps
     scale = 1.0 if weights.integer_weights else labels.size / int(masses.sum())
     outcomes: Outcomes = ClassOutcomes(labels, masses, scale, keys.class_weighted)

@@ -147,7 +147,7 @@ class Columns:
         signs = directions(monotonic_cst, self.n_features, self.names)
         if not signs.any():
             return None
-        if self.classes.size > 2:
+        if self.classes.size > 2 and self.gaps is None:
             raise ValueError(
                 f"monotonic_cst is for two classes; got it beside {self.classes.size}, whose "
                 "votes cannot all rise with a feature: fit one class against the rest"

@@ -19,8 +19,14 @@ import numpy as np
 from driftgames.boosting.data.binned_data import BinnedData, bin_examples
 from driftgames.boosting.data.bins import Array, Matrix
 from driftgames.boosting.data.frames import Categories
-from driftgames.boosting.data.row_sample import hash_rows
-from driftgames.boosting.data.sample_weights import SampleWeights, weigh_classes, weigh_examples
+from driftgames.boosting.data.row_sample import hash_rows, mix_hashes
+from driftgames.boosting.data.sample_weights import (
+    PAIR_BITS,
+    WEIGHT_BITS,
+    SampleWeights,
+    weigh_classes,
+    weigh_examples,
+)
 from driftgames.boosting.engine.game import Game
 from driftgames.boosting.engine.shape import TreeShape
 from driftgames.boosting.fit.folds import RowKeys
@@ -171,8 +177,9 @@ class MemorySource(Source):
         self._categories = categories
         self._class_weight = class_weight
         weighed = weigh_classes(class_weight, y, columns.classes, sample_weight)
-        self._X, self._y, self._weights = weigh_examples(X, y, weighed)
-        self._given = None if sample_weight is None else sample_weight[sample_weight > 0]
+        bits = WEIGHT_BITS if columns.gaps is None else PAIR_BITS
+        self._X, self._y, self._weights = weigh_examples(X, y, weighed, bits)
+        self._sample_weight = None if sample_weight is None else sample_weight[sample_weight > 0]
         self._labels: IntArray = np.searchsorted(columns.classes, self._y)
         self.folds_share_bins = categories is None
         self._keys: RowKeys | None = None
@@ -184,10 +191,11 @@ class MemorySource(Source):
     def keys(self) -> RowKeys:
         """Return what folds are made of."""
         if self._keys is None:
-            weighted = self._class_weight is not None
-            self._keys = RowKeys(
-                hash_rows(self._X), self._labels, self._given, weighted, self.columns.gaps
-            )
+            weighted, gaps = self._class_weight is not None, self.columns.gaps
+            hashes = hash_rows(self._X)
+            if gaps is not None:  # copies of a row may have different outcomes of one label
+                hashes = mix_hashes(hashes, np.unique(self._y, return_inverse=True)[1])
+            self._keys = RowKeys(hashes, self._labels, self._sample_weight, weighted, gaps)
         return self._keys
 
     def masses(self) -> IntArray:
@@ -216,9 +224,9 @@ class MemorySource(Source):
 
     def select(self, taken: BoolArray) -> MemorySource:
         """Return some of the examples."""
-        given = None if self._given is None else self._given[taken]
+        sample_weight = None if self._sample_weight is None else self._sample_weight[taken]
         X, y = self._X[taken], self._y[taken]
-        return MemorySource(self.columns, X, y, self._categories, given, self._class_weight)
+        return MemorySource(self.columns, X, y, self._categories, sample_weight, self._class_weight)
 
     def votes(self, model: FittedModel, taken: BoolArray, n_threads: int) -> FloatArray:
         """Return the votes of a model on some of the examples."""

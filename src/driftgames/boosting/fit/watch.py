@@ -125,8 +125,8 @@ class Watch:
         if stopping is not None:
             validation = next(iter(sets.values()), None)
             if validation is None:
-                given = unseen()
-                validation = EvaluationSet(given.X, given.y, model.classes, given.masses)
+                examples = unseen()
+                validation = EvaluationSet(examples.X, examples.y, model.classes, examples.masses)
         return Follower(self, sets, stopping, validation)
 
     def _evaluate(self, name: str, X: object, y: Any, model: FittedModel) -> EvaluationSet:

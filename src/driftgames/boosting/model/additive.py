@@ -15,7 +15,7 @@ from scipy.sparse import issparse
 from sklearn.utils import assert_all_finite
 
 from driftgames._kernels.arithmetic import size as magnitude
-from driftgames._kernels.jit import kernel, scalar
+from driftgames._kernels.jit import inner_kernel, kernel, scalar
 from driftgames._kernels.lanes import LANES, any_of, first, load
 from driftgames.boosting.data.bins import Array, Matrix, first_from
 from driftgames.boosting.model.explanation import Explanation, ShapeFunction, draw_shapes, look_up
@@ -188,6 +188,24 @@ def has_infinity(flat: npt.NDArray[Any], begin: int, end: int) -> bool:
     return bool(any_of(infinite))
 
 
+@inner_kernel
+def find_places(
+    thresholds: FloatArray, begin: int, end: int, column: FloatArray, size: int, place: IntArray
+) -> None:
+    """Write which threshold is the first that is at least a value; for NaN ``end``.
+
+    The search takes the same steps for all values, without a branch on one.
+    """
+    place[:size] = begin
+    left = end - begin
+    while left > 0:
+        half = (left + 1) // 2
+        for i in range(size):
+            passed = not column[i] <= thresholds[place[i] + half - 1]
+            place[i] += half if passed else 0
+        left -= half
+
+
 @kernel
 def add_dense(
     rows: npt.NDArray[Any],
@@ -225,15 +243,7 @@ def add_dense(
                     for i in range(size):
                         vote[i] += step if column[i] > thresholds[k] else 0.0
             else:
-                # a search in lockstep: the same steps for all rows, without a branch on a value
-                place[:size] = begin
-                left = end - begin
-                while left > 0:
-                    half = (left + 1) // 2
-                    for i in range(size):
-                        passed = thresholds[place[i] + half - 1] < column[i]
-                        place[i] += half if passed else 0
-                    left -= half
+                find_places(thresholds, begin, end, column, size, place)
                 for i in range(size):
                     vote[i] = values[f + place[i]]
             for i in range(size):
@@ -274,7 +284,7 @@ def add_sparse(
         out[i] = total
 
 
-CHUNK = 8192
+CHUNK = 4096
 """Rows per task; the same for any number of threads."""
 
 

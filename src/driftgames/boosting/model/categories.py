@@ -214,8 +214,8 @@ class CategoryEncoder:
                 continue
             if feature.ordered:
                 levels = shape(np.arange(len(feature.categories)))
-                lost = shape.missing
-                shapes[j] = CategoryVotes(j, feature.categories, levels, lost, unknown=lost)
+                missing = shape.missing
+                shapes[j] = CategoryVotes(j, feature.categories, levels, missing, unknown=missing)
                 continue
             # categories, then a missing value, then an unknown category
             own = votes.setdefault(j, np.zeros(len(feature.categories) + 2))
@@ -325,16 +325,16 @@ class CategoryCounts:
         """Count examples: the codes of their categories, their classes and their weights."""
         each, missing = [], []
         for j, known_ones in enumerate(categories):
-            table, lost = np.zeros((0, n_classes), dtype=np.int64), False
+            table, has_missing = np.zeros((0, n_classes), dtype=np.int64), False
             if known_ones is not None:
                 known = ~np.isnan(codes[:, j])
                 cells = codes[known, j].astype(np.int64) * n_classes + labels[known]
                 table = _add_up(cells, masses[known], len(known_ones) * n_classes).reshape(
                     -1, n_classes
                 )
-                lost = not known.all()
+                has_missing = not known.all()
             each.append(table)
-            missing.append(lost)
+            missing.append(has_missing)
         of_class = _add_up(labels, masses, n_classes)
         return cls(tuple(each), tuple(missing), of_class, labels.size)
 

@@ -1,14 +1,14 @@
 """Voting trees as models, of two classes and of several: sums of votes, and what explains them.
 
-A block of rows goes through one tree after another, all rows level by level. A row that has come to
-its leaf stays there until the tree is done. So every row takes the same steps, and a processor has
-nothing to guess. Few rows turn the loops round: then each row goes through a block of trees.
+Many rows go through the circuits of `tree_circuits`. Fewer than eight go from question to question,
+each through a block of trees level by level: a row that has come to its leaf stays there until the
+block is done. So every tree takes the same steps, and a processor has nothing to guess.
 
-The columns that trees ask about are copied first, a block at a time. ``right = not x <= threshold``
-sends a missing value, NaN, to the right. A question that sends missing values to the left reads a
-copy of its column in which they are minus infinity. Leaves read a column of zeros. All votes are
-multiples of one power of two and small enough for their sums to be exact, so that neither blocks
-nor the order of the trees change a bit.
+There the values that trees ask about are copied first. ``right = not x <= threshold`` sends a
+missing value, NaN, to the right. A question that sends missing values to the left reads a copy in
+which they are minus infinity. Leaves read zero. All votes are multiples of one power of two and
+small enough for their sums to be exact, so that neither the way nor the order of the trees changes
+a bit.
 """
 
 from __future__ import annotations
@@ -20,27 +20,34 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils import assert_all_finite
 
-from driftgames._kernels.jit import inner_kernel, kernel
+from driftgames._kernels.jit import kernel
 from driftgames.boosting.data.bins import Array, Matrix
 from driftgames.boosting.model.additive import check_example, has_infinity, score_rows
 from driftgames.boosting.model.explanation import Explanation, ShapeFunction
 from driftgames.boosting.model.stumps import exact_weights, round_to_unit
+from driftgames.boosting.model.tree_circuits import (
+    Circuits,
+    make_circuits,
+    score_dense,
+    score_sparse,
+)
 from driftgames.boosting.model.trees import Trees
 from driftgames.core.caching import cached_property
 from driftgames.core.typing import FloatArray, IntArray
 
-BLOCK = 64
-"""The most rows, or trees, that go side by side."""
+FEW = 8
+"""From so many rows on circuits are faster."""
 
-_CACHED = 1 << 15  # copied values that stay in the second cache
+BLOCK = 64
+"""The most trees that a row goes through side by side."""
 
 
 class TreePaths(NamedTuple):
     """The nodes of all trees as the kernels read them, the shallowest trees first.
 
-    ``slot`` is the copied column that a node reads, ``below`` its left node, or the node itself if
-    it is a leaf. ``features`` are the features of the copied columns. From column ``n_plain`` on,
-    missing values are minus infinity. The last column is zero and has no feature.
+    ``slot`` is the copied value that a node reads, ``below`` its left node, or the node itself if
+    it is a leaf. ``features`` are the features of the copied values. From value ``n_plain`` on,
+    missing values are minus infinity. The last value is zero and has no feature.
     """
 
     roots: npt.NDArray[np.uint32]
@@ -115,6 +122,10 @@ class TreeVotes:
     def _paths(self) -> TreePaths:
         return lay_out(self.trees, self.votes)
 
+    @cached_property
+    def _circuits(self) -> Circuits:
+        return make_circuits(self.trees, self.weights[0])
+
     def scores(
         self, X: Matrix, *, n_threads: int = 1, divisor: float | None = None, finite: bool = False
     ) -> npt.NDArray[Any]:
@@ -126,147 +137,63 @@ class TreeVotes:
         ``X`` is a dense array or a SciPy sparse matrix, which stays sparse. NaN is a missing
         value. The result is the same for any number of threads.
         """
-        paths, shape = self._paths, (self.n_features, *(self._width or (1,)))
+        shape = (self.n_features, *(self._width or (1,)))
 
         def dense(rows: Array, out: FloatArray) -> None:
-            if not _score_rows(rows, paths, out, finite=finite):
+            flat = (rows if finite else rows[:0]).reshape(-1)
+            if len(rows) < FEW:
+                is_finite = _score_few(rows, self._paths, *_buffers(self._paths), out, flat)
+            else:
+                is_finite = score_dense(rows, self._circuits, out, flat)
+            if not is_finite:
                 assert_all_finite(X, allow_nan=True, input_name="X")
 
         def sparse(data: Array, indices: Array, pointers: Array, out: FloatArray) -> None:
-            _score_stored(data, indices, pointers, paths, out, self.n_features)
+            if len(out) < FEW:
+                rows = np.zeros((len(out), self.n_features))
+                rows[np.repeat(np.arange(len(out)), np.diff(pointers)), indices] = data
+                rows.flags.writeable = False  # kernels are compiled for such rows
+                dense(rows, out)
+            else:
+                score_sparse(data, indices, pointers, self.n_features, self._circuits, out)
 
         out = score_rows(X, shape, dense, sparse, n_threads=n_threads, divisor=divisor)
         out = out.reshape(len(out), *self._width)
         return out.astype(np.int64) if self.weights[1] and divisor is None else out
 
 
-def _score_rows(rows: Array, paths: TreePaths, out: FloatArray, *, finite: bool) -> bool:
-    """Add the scores of rows to ``out``, which is zero; return whether ``finite`` rows are finite.
-
-    Without ``finite`` nothing is searched for infinities.
-    """
-    flat = (rows if finite else rows[:0]).reshape(-1)
-    return bool(_score_dense(rows, paths, *_buffers(paths, len(rows)), out, flat))
-
-
-def _score_stored(
-    data: FloatArray,
-    indices: Array,
-    pointers: IntArray,
-    paths: TreePaths,
-    out: FloatArray,
-    n_features: int,
-) -> None:
-    """Do the same for the rows of a CSR matrix."""
-    slots = np.full((2, n_features), -1, dtype=np.int64)
-    slots[0, paths.features[: paths.n_plain]] = np.arange(paths.n_plain)
-    slots[1, paths.features[paths.n_plain :]] = np.arange(paths.n_plain, paths.features.size)
-    _score_sparse(data, indices, pointers, slots, paths, *_buffers(paths, len(out)), out)
-
-
-def _buffers(paths: TreePaths, n_rows: int) -> tuple[FloatArray, Any]:
-    """Return the copied columns of a block of rows, all zero, and the place of each row."""
-    n_slots = paths.features.size + 1
-    size = min(max(_CACHED // n_slots, 8), BLOCK, max(n_rows, 1))
-    return np.zeros((n_slots, size)), np.empty(BLOCK, dtype=np.uint32)
+def _buffers(paths: TreePaths) -> tuple[FloatArray, Any]:
+    """Return the copied values of a row, all zero, and its place in each tree of a block."""
+    return np.zeros(paths.features.size + 1), np.empty(BLOCK, dtype=np.uint32)
 
 
 @kernel
-def _score_dense(
-    rows: Array, paths: TreePaths, columns: FloatArray, node: Array, out: Array, flat: Array
+def _score_few(
+    rows: Array, paths: TreePaths, values: FloatArray, node: Array, out: Array, flat: Array
 ) -> bool:
-    """Copy the columns of each block and go through the trees."""
-    infinite, width, block = False, rows.shape[1], columns.shape[1]
-    for start in range(0, rows.shape[0], block):
-        size = min(block, rows.shape[0] - start)
-        if flat.size > 0:
-            infinite |= has_infinity(flat, start * width, (start + size) * width)
-        for s in range(paths.features.size):
-            j = paths.features[s]
-            for i in range(size):
-                columns[s, i] = rows[start + i, j]
-            if s >= paths.n_plain:
-                for i in range(size):
-                    x = columns[s, i]
-                    columns[s, i] = x if x == x else -np.inf  # NaN differs
-        _add_votes(columns, paths, node, size, out[start : start + size])
-    return not infinite
+    """Add the votes on each row to ``out``, which is zero; return whether ``flat`` is finite.
 
-
-@kernel
-def _score_sparse(
-    data: FloatArray,
-    indices: Array,
-    pointers: IntArray,
-    slots: IntArray,
-    paths: TreePaths,
-    columns: FloatArray,
-    node: Array,
-    out: Array,
-) -> None:
-    """Write the stored entries of each block into columns of zeros, and take them out again."""
-    block = columns.shape[1]
-    for start in range(0, out.shape[0], block):
-        size = min(block, out.shape[0] - start)
-        for clean in range(2):
-            for i in range(size):
-                for e in range(pointers[start + i], pointers[start + i + 1]):
-                    x = 0.0 if clean else data[e]
-                    plain, lowered = slots[0, indices[e]], slots[1, indices[e]]
-                    if plain >= 0:
-                        columns[plain, i] = x
-                    if lowered >= 0:
-                        columns[lowered, i] = x if x == x else -np.inf
-            if not clean:
-                _add_votes(columns, paths, node, size, out[start : start + size])
-
-
-@inner_kernel
-def _add_votes(columns: FloatArray, paths: TreePaths, node: Array, size: int, out: Array) -> None:
-    """Add the votes of all trees on the first ``size`` rows of the columns."""
-    if size < 8:
-        for i in range(size):
-            _add_to_row(columns, paths, node, i, out[i])
-        return
-    slot, threshold, below = paths.slot, paths.threshold, paths.below
+    ``flat`` has all entries of the rows, or none.
+    """
+    slot, threshold, below, votes = paths.slot, paths.threshold, paths.below, paths.votes
     width = np.uint64(out.shape[1])
-    for t in range(paths.roots.size):
-        n = paths.roots[t]
-        column, cut, left = columns[np.uint64(slot[n])], threshold[n], below[n]
-        for i in range(size):  # all rows are at the root
-            node[i] = left + np.uint32(not column[i] <= cut)
-        for _ in range(1, paths.depths[t]):
-            for i in range(size):
-                n = np.uint64(node[i])
-                x = columns[np.uint64(slot[n]), np.uint64(i)]
-                node[i] = below[n] + np.uint32(not x <= threshold[n])
-        if width == 1:
-            for i in range(size):
-                out[i, 0] += paths.votes[np.uint64(node[i])]
-        else:
-            for i in range(size):
-                first = np.uint64(node[i]) * width
-                for k in range(width):
-                    out[i, k] += paths.votes[first + k]
-
-
-@inner_kernel
-def _add_to_row(columns: FloatArray, paths: TreePaths, node: Array, i: int, out: Array) -> None:
-    """Add the votes of all trees on row ``i``, a block of trees at a time."""
-    width = np.uint64(out.size)
-    for begin in range(0, paths.roots.size, BLOCK):
-        size = min(BLOCK, paths.roots.size - begin)
-        for t in range(size):
-            node[t] = paths.roots[begin + t]
-        for _ in range(paths.depths[begin + size - 1]):  # the deepest of the block
+    for i in range(rows.shape[0]):
+        for s in range(paths.features.size):
+            x = np.float64(rows[i, paths.features[s]])
+            values[s] = -np.inf if s >= paths.n_plain and x != x else x  # NaN differs
+        for begin in range(0, paths.roots.size, BLOCK):
+            size = min(BLOCK, paths.roots.size - begin)
             for t in range(size):
-                n = np.uint64(node[t])
-                x = columns[np.uint64(paths.slot[n]), np.uint64(i)]
-                node[t] = paths.below[n] + np.uint32(not x <= paths.threshold[n])
-        for t in range(size):
-            first = np.uint64(node[t]) * width
-            for k in range(width):
-                out[k] += paths.votes[first + k]
+                node[t] = paths.roots[begin + t]
+            for _ in range(paths.depths[begin + size - 1]):  # the deepest of the block
+                for t in range(size):
+                    n = np.uint64(node[t])
+                    node[t] = below[n] + np.uint32(not values[np.uint64(slot[n])] <= threshold[n])
+            for t in range(size):
+                first = np.uint64(node[t]) * width
+                for k in range(width):
+                    out[i, k] += votes[first + k]
+    return flat.size == 0 or not has_infinity(flat, 0, flat.size)
 
 
 class TreeModel(TreeVotes):

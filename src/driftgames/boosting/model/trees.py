@@ -144,11 +144,12 @@ class Trees(Displayed):
     def depths(self) -> IntArray:
         """How many questions are above each node."""
         depths = np.zeros(self.feature.size, dtype=np.int64)
-        for begin, end in self.ends():
-            for n in range(begin, end):  # a node comes after the one above it
-                if self.left[n]:
-                    below = begin + self.left[n]
-                    depths[below : below + 2] = depths[n] + 1
+        left = np.repeat(self.starts[:-1], self.n_nodes) + self.left
+        level, depth = self.starts[:-1], 0
+        while level.size:
+            depths[level] = depth
+            asking = level[self.left[level] > 0]
+            level, depth = np.concatenate([left[asking], left[asking] + 1]), depth + 1
         return depths
 
     def __len__(self) -> int:

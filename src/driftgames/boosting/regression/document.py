@@ -18,6 +18,7 @@ from driftgames.boosting.model.sigmoids import Sigmoids
 from driftgames.boosting.parameters import Parameter
 from driftgames.boosting.regression.stages import HeldOutScores, Stage, StagedModel
 from driftgames.boosting.regression.thresholds import Thresholds
+from driftgames.core.checks import shown
 from driftgames.core.documents import DocumentError, read_document, write_document
 from driftgames.core.schema import (
     LIST,
@@ -52,6 +53,12 @@ def save_regressor(booster: NHBoostDTRegressor, path: Path) -> None:
 def encode_regressor(booster: NHBoostDTRegressor) -> Content:
     """Return a fitted regressor as the content of a document."""
     model, scores = booster.model_, booster.scores_
+    for stage in model.stages:
+        if stage.record.settings != booster.binding_settings():
+            raise ValueError(
+                f"settings were changed after the fit, from {shown(dict(stage.record.settings))} "
+                f"to {shown(booster.binding_settings())}, and a file holds one of them"
+            )
     names = getattr(booster, "feature_names_in_", None)
     parameters = {
         name: value.tolist() if isinstance(value, np.ndarray) else value
@@ -63,7 +70,7 @@ def encode_regressor(booster: NHBoostDTRegressor) -> Content:
         "n_features_in": booster.n_features_in_,
         "feature_names_in": None if names is None else [str(name) for name in names],
         "exponent": model.exponent,
-        "constant": model.constant,
+        "origin": model.origin,
         "averaged": list(model.averaged),
         "stages": [_encode_stage(stage) for stage in model.stages],
         "held_out": {
@@ -104,7 +111,7 @@ def _decode(
         raise ValueError(f"averaged must be numbers of the {len(stages)} stages; got {averaged}")
     scores = content["held_out"]
     check_members(scores, _SCORES)
-    model = StagedModel(stages, averaged, content["exponent"], float(content["constant"]))
+    model = StagedModel(stages, averaged, content["exponent"], float(content["origin"]))
     held_out = HeldOutScores(
         tuple(map(float, scores["crps"])),
         float(scores["mae"]),
@@ -210,7 +217,7 @@ _SCHEMA = {
     "n_features_in": integer(1, 2**31 - 1),
     "feature_names_in": LIST.or_null,
     "exponent": _EXPONENT,
-    "constant": NUMBER,
+    "origin": NUMBER,
     "averaged": _list(integer(0, _MOST_STAGES)),
     "stages": _list(OBJECT),
     "held_out": OBJECT,

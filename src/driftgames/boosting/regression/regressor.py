@@ -34,7 +34,13 @@ from driftgames.boosting.regression.stages import (
 )
 from driftgames.boosting.regression.thresholds import N_THRESHOLDS
 from driftgames.certificates.numbers_held_out import NumberCertificate
-from driftgames.core.checks import as_floats, check_fraction, float_errors
+from driftgames.core.checks import (
+    as_floats,
+    check_finite,
+    check_fraction,
+    check_vector,
+    float_errors,
+)
 from driftgames.core.schema import Requirement, integer
 from driftgames.core.threads import count_threads
 from driftgames.core.typing import FloatArray, Path
@@ -77,6 +83,10 @@ class NHBoostDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
     categorical_features : "from_dtype", list or None
         The columns that hold categories, as in `NHBoostDTClassifier`. Trees have them in the order
         of their mean outcome.
+    monotonic_cst : dict or array-like of -1, 0 and 1, optional
+        Constraints, by the names of a data frame's columns or one for each feature. 1: neither the
+        mean nor a quantile falls where this feature alone rises; -1: none rises; 0: none. Missing
+        values are not bound.
     n_jobs : int, optional
         Threads, as joblib counts them. The model does not depend on it.
     random_state : int, Generator or RandomState, optional
@@ -110,6 +120,7 @@ class NHBoostDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
     n_stages: int | str = "auto"
     max_bins: int | str = "auto"
     categorical_features: Any = "from_dtype"
+    monotonic_cst: Any = None
     n_jobs: int | None = None
     random_state: Any = None
     verbose: int = 0
@@ -134,8 +145,9 @@ class NHBoostDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
         """
         job = self._make_job()
         checks = ExampleChecks(type(self)(**self.get_params(deep=False)))
-        rows, outcomes, categories = checks.check_examples(X, _as_outcomes(y))
-        outcomes = outcomes.astype(np.float64)
+        _check_known(y)
+        rows, labels, categories = checks.check_examples(X, y)
+        outcomes = as_floats("y", labels)
         if categories is not None:
             n_values = np.count_nonzero(~np.isnan(rows), axis=0).tolist()
             warn_of_identifiers(categories, n_values, checks.names)
@@ -187,7 +199,7 @@ class NHBoostDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
             ensemble=True,
             calibrate=True,
             class_weight=None,
-            monotonic_cst=None,
+            monotonic_cst=self.monotonic_cst,
             stopping=None,
             n_jobs=self.n_jobs,
             verbose=bool(self.verbose),
@@ -249,7 +261,7 @@ class NHBoostDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
         pairs = None
         if model.stages:
             stage = model.stages[model.averaged[0]]
-            bound = NormalHedgeDT(self.d).bound
+            bound = NormalHedgeDT(stage.record.settings["d"]).bound
             if len(stage.record.members) > 1:
                 pairs = mean_certificate("NH-Boost.DT over pairs", stage.model, stage.record, bound)
                 if pairs.needed is not None:
@@ -287,6 +299,17 @@ class NHBoostDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
         rows = self.predict_distribution(X)
         return rows.ppf(self.scores_.levels(coverage))
 
+    def score(
+        self, X: object, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None
+    ) -> float:
+        """Return R2: the share of the variance of the outcomes that the means explain."""
+        from sklearn.metrics import r2_score  # slow to import
+
+        outcomes = check_vector("y", y)
+        exponent = int(np.frexp(np.abs(outcomes).max(initial=0.0))[1])  # so no square overflows
+        near_one = (np.ldexp(each, -exponent) for each in (outcomes, self.predict(X)))
+        return float(r2_score(*near_one, sample_weight=sample_weight))
+
     def _rows(self, X: object) -> Matrix:
         """Return examples to predict: numbers, or what the codes of categories are found in."""
         stages = self.model_.stages
@@ -314,14 +337,20 @@ _STAGES = Requirement(
 )
 
 
-def _as_outcomes(y: Any) -> FloatArray:
-    """Return outcomes as numbers."""
-    outcomes = as_floats("y", y)
-    if outcomes.ndim == 2 and outcomes.shape[1] == 1:
-        outcomes = outcomes[:, 0]
-    if outcomes.ndim != 1:
-        raise ValueError(f"y must be one number for each row; got shape {outcomes.shape}")
-    return outcomes
+def _check_known(y: Any) -> None:
+    """Raise ValueError for outcomes that are missing or infinite; checks of examples say the rest.
+
+    >>> _check_known([1.0, None])
+    Traceback (most recent call last):
+    ...
+    ValueError: y must be finite; got nan at index 1
+    """
+    try:
+        outcomes = as_floats("y", y)
+    except (TypeError, ValueError):
+        return
+    if outcomes.ndim:
+        check_finite("y", outcomes)
 
 
 PARAMETERS: Mapping[str, Parameter] = {

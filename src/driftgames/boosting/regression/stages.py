@@ -1,26 +1,29 @@
 r"""One booster after another: each learns what the last one's mean leaves.
 
-The first stage learns the distribution of the outcome. Its mean :math:`m(x)` on examples held out
-is subtracted from the outcomes and becomes a column more; the next stage learns the distribution of
-:math:`y - m(x)`. So thresholds follow the outcomes. Stages go on while the held-out CRPS falls by
-`GAIN`. The quantiles of the best stage are averaged with those of others where that lowers it.
+The first stage learns the distribution of the outcome, and chooses the leaves of the trees. Its
+mean :math:`m(x)` on examples held out is subtracted from the outcomes and becomes a column more;
+the next stage learns the distribution of :math:`y - m(x)`. So thresholds follow the outcomes.
+Stages go on while the held-out CRPS falls by `GAIN`. The quantiles of the best stage are averaged
+with those of others where that lowers it.
 
-Everything here is computed on outcomes times a power of two, near 1: so no difference overflows.
+Everything is computed on what outcomes are above the least one, times a power of two, from 0 to 1.
+So no difference overflows, and neither the unit nor the origin of the outcomes matters.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
 import scipy.sparse
 
 from driftgames.boosting.data.bins import Array, Matrix
+from driftgames.boosting.data.checks import directions
 from driftgames.boosting.data.frames import Categories, code_columns
-from driftgames.boosting.data.sample_weights import SampleWeights
+from driftgames.boosting.data.sample_weights import PAIR_BITS, SampleWeights
 from driftgames.boosting.fit.fit_booster import fit_booster
 from driftgames.boosting.fit.job import Columns, Job
 from driftgames.boosting.fit.source import MemorySource
@@ -90,19 +93,20 @@ class StagedModel:
         The stages whose quantiles are averaged.
     exponent : int
         Outcomes are learnt times ``2**-exponent``.
-    constant : float
-        The outcome where there is no stage, because all outcomes are equal.
+    origin : float
+        The least outcome in that unit. It is all that is predicted where there is no stage, because
+        all outcomes are equal.
     """
 
     stages: tuple[Stage, ...]
     averaged: tuple[int, ...]
     exponent: int
-    constant: float = 0.0
+    origin: float
 
     def means(self, X: Matrix, *, n_threads: int = 1) -> FloatArray:
         """Return the mean outcome of each row."""
         parts = [means for means, _ in self._play(X, n_threads, lambda stage, above: None)]
-        return self._average(parts, len(parts[0]) if parts else X.shape[0])
+        return self._average(parts or [np.zeros(X.shape[0])])
 
     def distribution(self, X: Matrix, *, n_threads: int = 1) -> PredictedDistribution:
         """Return the distribution of the outcome of each row."""
@@ -110,14 +114,9 @@ class StagedModel:
         def quantiles(stage: Stage, above: FloatArray) -> FloatArray:
             return stage.thresholds.quantiles(above, LEVELS)
 
-        played = self._play(X, n_threads, quantiles)
-        if not played:
-            constant = np.full(X.shape[0], math.ldexp(self.constant, self.exponent))
-            return PredictedDistribution(LEVELS, np.tile(constant[:, None], LEVELS.size), constant)
-        means, parts = zip(*played, strict=True)
-        return PredictedDistribution(
-            LEVELS, self._average(parts, X.shape[0]), self._average(means, X.shape[0])
-        )
+        nothing = np.zeros(X.shape[0]), np.zeros((X.shape[0], LEVELS.size))
+        means, parts = zip(*(self._play(X, n_threads, quantiles) or [nothing]), strict=True)
+        return PredictedDistribution(LEVELS, self._average(parts), self._average(means))
 
     def _play(
         self, X: Matrix, n_threads: int, ask: Callable[[Stage, FloatArray], Any]
@@ -139,12 +138,11 @@ class StagedModel:
             offset = means
         return played
 
-    def _average(self, parts: Sequence[FloatArray], n_rows: int) -> FloatArray:
+    def _average(self, parts: Sequence[FloatArray]) -> FloatArray:
         """Return the mean of the averaged stages in the unit of the outcome."""
-        if not parts:
-            return np.full(n_rows, math.ldexp(self.constant, self.exponent))
-        chosen = [parts[number] for number in self.averaged]
-        return np.ldexp(sum(chosen[1:], start=chosen[0]) / len(chosen), self.exponent)
+        chosen = [parts[number] for number in self.averaged or (0,)]
+        mean = sum(chosen[1:], start=chosen[0]) / len(chosen)
+        return np.ldexp(mean + self.origin, self.exponent)
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,17 +191,18 @@ def fit_stages(
     n_stages: int | None,
 ) -> tuple[StagedModel, HeldOutScores]:
     """Fit stages to examples of positive weight; with None as many as gain."""
-    exponent = int(np.frexp(np.abs(y).max())[1])
-    y = np.ldexp(y, -exponent)
+    y, origin, exponent = _scaled(y)
     weights = SampleWeights(np.ones(y.size, dtype=np.int64), integer_weights=True)
     if sample_weight is not None:
-        weights = SampleWeights.of(sample_weight)
+        weights = SampleWeights.of(sample_weight, PAIR_BITS)
     masses = weights.of_each
-    if y.min() == y.max():
-        nowhere = np.empty(0)
-        return StagedModel((), (), exponent, float(y[0])), HeldOutScores(
-            (0.0,), 0.0, nowhere, nowhere, y.size
-        )
+    if not y.any():
+        certain = PredictedDistribution(LEVELS, np.zeros((y.size, LEVELS.size)), y)
+        scores_of_all = _scores(certain, [0.0, 0.0], y, masses, exponent)
+        return StagedModel((), (), exponent, origin), scores_of_all
+    signs = None
+    if job.monotonic_cst is not None:
+        signs = directions(job.monotonic_cst, X.shape[1], names).tolist()
     stages: list[Stage] = []
     offset: FloatArray | None = None
     found: list[PredictedDistribution] = []
@@ -211,6 +210,8 @@ def fit_stages(
     most = MOST_STAGES if n_stages is None else n_stages
     while len(stages) < most:
         rest = y if offset is None else y - offset
+        if rest.min() == rest.max():  # nothing is left to learn
+            break
         stage, means, quantiles = _fit_one(
             job, _beside(X, offset), rest, categories, sample_weight, names, masses, n_thresholds
         )
@@ -224,11 +225,25 @@ def fit_stages(
             break
         offset = means
         if len(stages) == 1:
+            if job.shape.is_open and (choice := stage.record.choice) is not None:
+                job = replace(job, shape=replace(job.shape, max_leaves=choice.max_leaves))
             categories = None if categories is None else (*categories, None)
+            if signs is not None:  # an outcome rises with the mean of the stage before
+                job = replace(job, monotonic_cst=[*signs, 1])
             names = None if names is None else np.append(names, "mean of the stage before")
     averaged, best, crps = _average_best(found, scores, y, masses)
-    model = StagedModel(tuple(stages[: 1 + max(averaged)]), averaged, exponent)
+    model = StagedModel(tuple(stages[: 1 + max(averaged)]), averaged, exponent, origin)
     return model, _scores(best, [*scores, crps], y, masses, exponent)
+
+
+def _scaled(y: FloatArray) -> tuple[FloatArray, float, int]:
+    """Return outcomes from 0 to 1: all less the least, times a power of two; and both of these."""
+    first = int(np.frexp(np.abs(y).max())[1])
+    y = np.ldexp(y, -first)  # no difference overflows
+    least = float(y.min())
+    y = y - least
+    exponent = int(np.frexp(y.max())[1])
+    return np.ldexp(y, -exponent), math.ldexp(least, -exponent), first + exponent
 
 
 def _scores(
