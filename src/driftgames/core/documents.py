@@ -23,7 +23,7 @@ import re
 import secrets
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -48,6 +48,17 @@ class DocumentError(ValueError):
         super().__init__(shorten(visible(message), MOST_OF_A_MESSAGE))
 
 
+class OtherFormatError(DocumentError):
+    """A document of another format than the one that was wanted: ``found``."""
+
+    def __init__(self, path: object, found: object, wanted: str, advice: str | None) -> None:
+        shown_advice = "" if advice is None else f": {advice}"
+        super().__init__(
+            f"{path}: holds a {shown(found)}, where {wanted!r} was wanted{shown_advice}"
+        )
+        self.found = found
+
+
 def write_document(path: str | os.PathLike[str], kind: str, version: int, content: Content) -> None:
     """Write ``content`` to ``path`` so that a reader sees the old file or the new one, whole."""
     document = {
@@ -60,18 +71,25 @@ def write_document(path: str | os.PathLike[str], kind: str, version: int, conten
         stream.write(json.dumps(document).encode())
 
 
-def read_document(path: str | os.PathLike[str], kind: str, version: int) -> Content:
-    """Return the content of a document of this ``kind`` and ``version``."""
+def read_document(
+    path: str | os.PathLike[str],
+    kind: str,
+    version: int,
+    advice: Mapping[str, str] | None = None,
+) -> Content:
+    """Return the content of a document of this ``kind`` and ``version``.
+
+    ``advice`` says what to do with documents of some other kinds.
+    """
     try:
         document = json.loads(Path(path).read_bytes())
     except (ValueError, RecursionError) as error:  # numbers and nesting have limits too
         raise DocumentError(f"{path}: not JSON, or cut short ({shorten(str(error))})") from error
     if not isinstance(document, dict) or "format" not in document:
         raise DocumentError(f"{path}: not a driftgames document (it has no 'format')")
-    if document["format"] != kind:
-        raise DocumentError(
-            f"{path}: holds a {shown(document['format'])}, where {kind!r} was wanted"
-        )
+    if (other := document["format"]) != kind:
+        known = (advice or {}).get(other) if isinstance(other, str) else None
+        raise OtherFormatError(path, other, kind, known)
     found = document.get("version")
     if type(found) is not int or found < 1:
         raise DocumentError(f"{path}: its version must be an integer >= 1; got {shown(found)}")

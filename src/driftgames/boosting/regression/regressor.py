@@ -34,7 +34,13 @@ from driftgames.boosting.regression.stages import (
 )
 from driftgames.boosting.regression.thresholds import N_THRESHOLDS
 from driftgames.certificates.numbers_held_out import NumberCertificate
-from driftgames.core.checks import as_floats, check_finite, check_fraction, check_vector, float_errors
+from driftgames.core.checks import (
+    as_floats,
+    check_finite,
+    check_fraction,
+    check_vector,
+    float_errors,
+)
 from driftgames.core.schema import Requirement, integer
 from driftgames.core.threads import count_threads
 from driftgames.core.typing import FloatArray, Path
@@ -346,6 +352,7 @@ PARAMETERS: Mapping[str, Parameter] = {
     **{each.name: SHARED[each.name] for each in fields(NHBoostDTRegressor) if each.name in SHARED},
     "n_estimators": N_ESTIMATORS,
     "d": OWN["d"],
+    "max_leaves": replace(SHARED["max_leaves"], check=auto_or(at_least(2))),
     "n_thresholds": Parameter("", integer(1), at_least(1)),
     "n_stages": Parameter("", _STAGES, auto_or(at_least(1))),
 }

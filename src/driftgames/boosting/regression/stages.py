@@ -5,8 +5,8 @@ is subtracted from the outcomes and becomes a column more; the next stage learns
 :math:`y - m(x)`. So thresholds follow the outcomes. Stages go on while the held-out CRPS falls by
 `GAIN`. The quantiles of the best stage are averaged with those of others where that lowers it.
 
-Everything here is computed on what outcomes are above the least one, times a power of two, from 0 to
-1: so no difference overflows, and neither the unit nor the origin of the outcomes matters.
+Everything here is computed on what outcomes are above the least one, times a power of two: numbers
+from 0 to 1. So no difference overflows, and neither unit nor origin of the outcomes matters.
 """
 
 from __future__ import annotations
