@@ -33,7 +33,7 @@ from driftgames.bandit import (
     Switching,
     TsallisINF,
 )
-from driftgames.boosting import BaseBooster, NHBoostDTClassifier
+from driftgames.boosting import BaseBooster, NHBoostDTClassifier, NHBoostDTRegressor
 from driftgames.certificates import ConfidenceSequence
 from driftgames.core.state import Stateful
 from driftgames.games import (
@@ -357,7 +357,7 @@ MIXED = pd.DataFrame(EXAMPLES, columns=list("abc")).assign(c=np.where(CLASSES, "
 
 def arguments_for(thing, method):
     """Return valid arguments of a method by their names."""
-    if not isinstance(thing, BaseBooster):
+    if not isinstance(thing, BaseBooster | NHBoostDTRegressor):
         return ARGUMENTS
     X = MIXED if hasattr(thing, "feature_names_in_") else EXAMPLES
     some = slice(None) if method == "fit" else slice(2)
@@ -412,6 +412,9 @@ def find_objects():
     booster = NHBoostDTClassifier(3, max_leaves=2, calibrate=False)
     yield "booster", clone(booster).fit(EXAMPLES, CLASSES)
     yield "booster of categories", booster.fit(MIXED, CLASSES)
+    regressor = NHBoostDTRegressor(3, max_leaves=2, n_stages=1)
+    yield "regressor", clone(regressor).fit(EXAMPLES, EXAMPLES[:, 0])
+    yield "regressor of categories", regressor.fit(MIXED, EXAMPLES[:, 0])
 
 
 UNCHECKED = {
