@@ -244,15 +244,14 @@ def test_rows_of_weight_zero_are_absent(booster, data):
 def test_a_weight_of_two_is_two_copies_up_to_folds(data):
     X, y = data
     weights = 1 + np.arange(y.size) % 2
-    one, two, other = (clone(FIXED).set_params(n_stages=1) for _ in range(3))
+    one, two = (clone(FIXED).set_params(n_stages=1) for _ in range(2))
     one.fit(X, y, weights)
     two.fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
-    other.fit(X, y, 3 - weights)
     first, second = one.model_.stages[0].thresholds, two.model_.stages[0].thresholds
     for name in ("values", "gaps", "means", "knots"):
         np.testing.assert_allclose(getattr(first, name), getattr(second, name), rtol=1e-12)
-    away = [np.abs(one.predict(X) - each.predict(X)).mean() for each in (two, other)]
-    assert away[0] < away[1]
+    error = np.average(np.abs(one.predict(X) - two.predict(X)), weights=weights)
+    assert error < 0.3 * np.abs(y - y.mean()).mean()
 
 
 @pytest.mark.parametrize(
