@@ -20,14 +20,38 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
-from driftgames.bandit import POLICIES, ArmRace, Exp4, PullLog, SquareCB, TsallisINF
-from driftgames.boosting import BaseBooster, NHBoostDTClassifier
+from driftgames.bandit import (
+    POLICIES,
+    ArmRace,
+    BernoulliArms,
+    Exp4,
+    Moody,
+    Oblivious,
+    PullLog,
+    Spiteful,
+    SquareCB,
+    Switching,
+    TsallisINF,
+)
+from driftgames.boosting import BaseBooster, NHBoostDTClassifier, NHBoostDTRegressor
 from driftgames.certificates import ConfidenceSequence
 from driftgames.core.state import Stateful
-from driftgames.games import Chips, DriftingGame, PotentialPlayer, StochasticAdversary
+from driftgames.games import (
+    Chips,
+    DriftingGame,
+    GreedyAdversary,
+    HedgeAsPlayer,
+    LookaheadAdversary,
+    PlayerAsHedge,
+    PotentialPlayer,
+    RandomAdversary,
+    StochasticAdversary,
+    play,
+)
 from driftgames.hedge import (
     AdaptiveIntervals,
     ExpertMixture,
+    Hedge,
     RandomizedHedge,
     SeriesMixture,
     SignedIntervals,
@@ -170,7 +194,7 @@ FIGURES = {
 INNER = {"log_scale"}
 """Arguments that one method of ours gives to another."""
 
-OBJECTS = {"adversary", "best", "observers", "phi", "player", "policies", "rules", "turn"}
+OBJECTS = {"adversary", "observers", "phi", "player", "policies", "rules", "turn"}
 """Arguments that are objects of a protocol; for another one Python names the method it lacks."""
 
 PATHS = {"source", "path"}
@@ -274,6 +298,8 @@ def test_a_public_callable_refuses_bad_values_in_its_own_words(public):
             made.fit([[0.0], [1.0]] * 3, [0, 1] * 3)
         if hasattr(public, "_repr_html_") and public.__module__.startswith("driftgames.plots"):
             made._repr_html_()
+        if hasattr(made, "draw_without_rendering"):
+            made.draw_without_rendering()
 
     if public.__module__.startswith("driftgames.plots") and "path" not in named:
         call(usual)  # an error of another argument would hide those of the bad one
@@ -317,9 +343,13 @@ ARGUMENTS = {
     "arm": 0,
     "prob": 0.5,
     "n": 2,
+    "chips": Chips.at_start(3),
+    "first_round": 1,
+    "n_rounds": 2,
 }
 
 
+PLAYER, FOE = PotentialPlayer(NormalHedgeDT()), StochasticAdversary()
 EXAMPLES = np.random.default_rng(0).normal(size=(40, 3))
 CLASSES = (EXAMPLES[:, 0] > 0).astype(int)
 MIXED = pd.DataFrame(EXAMPLES, columns=list("abc")).assign(c=np.where(CLASSES, "u", "v"))
@@ -327,7 +357,7 @@ MIXED = pd.DataFrame(EXAMPLES, columns=list("abc")).assign(c=np.where(CLASSES, "
 
 def arguments_for(thing, method):
     """Return valid arguments of a method by their names."""
-    if not isinstance(thing, BaseBooster):
+    if not isinstance(thing, BaseBooster | NHBoostDTRegressor):
         return ARGUMENTS
     X = MIXED if hasattr(thing, "feature_names_in_") else EXAMPLES
     some = slice(None) if method == "fit" else slice(2)
@@ -375,9 +405,16 @@ def find_objects():
     for name, make in POTENTIALS.items():
         yield f"potential {name}", make(10, 0.5)
     yield "drifting game", DriftingGame()
+    yield "learner as player", HedgeAsPlayer(Hedge(3))
+    yield "player as learner", PlayerAsHedge(PLAYER, 3)
+    for environment in (BernoulliArms.with_gap(3, 0.1), Moody(3), Switching(3)):
+        yield type(environment).__name__, environment
     booster = NHBoostDTClassifier(3, max_leaves=2, calibrate=False)
     yield "booster", clone(booster).fit(EXAMPLES, CLASSES)
     yield "booster of categories", booster.fit(MIXED, CLASSES)
+    regressor = NHBoostDTRegressor(3, max_leaves=2, n_stages=1)
+    yield "regressor", clone(regressor).fit(EXAMPLES, EXAMPLES[:, 0])
+    yield "regressor of categories", regressor.fit(MIXED, EXAMPLES[:, 0])
 
 
 UNCHECKED = {
@@ -429,6 +466,73 @@ def methods_of(thing):
             named.pop("self", None)
             if named:
                 yield name, named
+
+
+class Told:
+    """A player, an adversary and an environment that say what they are told."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def distribution(self, chips):
+        return self.value
+
+    def observe(self, moves):
+        pass
+
+    def moves(self, chips, p, rng):
+        return self.value
+
+
+class ToldLosses(Oblivious):
+    n_arms = 3
+
+    def __init__(self, value):
+        self.value = value
+
+    def losses(self, first_round, n_rounds, rng):
+        return self.value
+
+
+class ToldArms(ToldLosses):
+    @property
+    def n_arms(self):
+        return self.value
+
+
+def play_game(player=PLAYER, adversary=FOE):
+    play(player, adversary, n_chips=3, horizon=2, show_progress=False)
+
+
+def run_policy(environment):
+    TsallisINF(3, random_state=0).run(environment, 4)
+
+
+PLAYED = {
+    "distribution": lambda bad: play_game(player=Told(bad)),
+    "moves": lambda bad: play_game(adversary=Told(bad)),
+    "best": lambda bad: play_game(adversary=StochasticAdversary(best=bad)),
+    "gap": lambda bad: play_game(adversary=StochasticAdversary(gap=bad)),
+    "rounds to come": lambda bad: play_game(adversary=LookaheadAdversary(bad)),
+    "game of chance": lambda bad: play_game(adversary=RandomAdversary(bad)),
+    "game of greed": lambda bad: play_game(adversary=GreedyAdversary(NormalHedgeDT(), bad)),
+    "potential of greed": lambda bad: play_game(adversary=GreedyAdversary(bad)),
+    "potential": lambda bad: play_game(player=PotentialPlayer(bad)),
+    "losses": lambda bad: run_policy(ToldLosses(bad)),
+    "arms": lambda bad: run_policy(ToldArms(bad)),
+    "means": lambda bad: run_policy(BernoulliArms(bad)),
+    "arms of moody": lambda bad: run_policy(Moody(bad)),
+    "gap of moody": lambda bad: run_policy(Moody(3, bad)),
+    "period": lambda bad: run_policy(Switching(3, 0.1, bad)),
+    "arms of spite": lambda bad: run_policy(Spiteful(bad)),
+}
+"""What reaches a player, an adversary or an environment by way of a game."""
+
+
+@pytest.mark.parametrize("call", PLAYED.values(), ids=list(PLAYED))
+def test_a_game_refuses_bad_values_in_its_own_words(call):
+    faults = {kind: find_fault(lambda bad=bad: call(bad)) for kind, bad in BAD.items()}
+    assert not {kind: fault for kind, fault in faults.items() if fault is not None}
 
 
 def find_results():

@@ -9,7 +9,7 @@ import pytest
 TOOLS = Path(__file__).parents[1] / "tools"
 KINDS = (
     *("hedge-stream", "portfolio hold", "coin betting", "hedge normalhedge.dt", "task"),
-    "model that is a mean",
+    *("model that is a mean", "regressor"),
     *("table of numbers", "table in gzip", "table in parquet", "table in npy", "libsvm"),
 )
 CASES = 60

@@ -26,7 +26,7 @@ OF_THE_ROOT = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
 CITING = ("errata.md", "paper_map.md")
 """Pages whose symbols and tests are links."""
 
-WIDE = ("errata.md", "paper_map.md", "which_class.md")
+WIDE = ("accuracy.md", "errata.md", "paper_map.md", "which_class.md")
 """Pages whose tables take the room of the table of contents."""
 
 REFERENCE = (

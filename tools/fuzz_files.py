@@ -306,6 +306,29 @@ def model(name: str, make: Callable[[], Any]) -> Kind:
     return Kind(name, lambda path: save_model(make().fit(X, y), path), load_model, use)
 
 
+def regressor() -> Kind:
+    """Return a regressor of two stages that was fitted to 60 rows."""
+    from driftgames.boosting import NHBoostDTRegressor
+
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(60, 4))
+
+    def write(path: Path) -> None:
+        made = NHBoostDTRegressor(3, max_leaves=4, n_stages=2)
+        made.fit(X, X[:, 0] + X[:, 1] ** 2 + rng.normal(size=60)).save(path)
+
+    def use(read: Any) -> None:
+        rows = X[:3]  # the user's own table: a model of another width refuses it
+        read.predict(rows)
+        if (np.diff(read.predict_interval(rows)) < 0).any():
+            raise BrokenError("the ends of an interval are in the wrong order")
+        read.predict_distribution(rows).crps([0.0, 1.0, 2.0])
+        str(read.certificate_)
+        read.feature_importances_  # noqa: B018 (a property that computes)
+
+    return Kind("regressor", write, NHBoostDTRegressor.load, use)
+
+
 def task() -> Kind:
     """Return a finished task of ``make reproduce``; a damaged one counts as none."""
     from driftgames.paper.store import Store, Task
@@ -347,6 +370,7 @@ def all_kinds() -> dict[str, Callable[[], Kind]]:
         "intervals signed": lambda: intervals("intervals signed", "signed"),
         "confidence": confidence,
         "task": task,
+        "regressor": regressor,
     }
 
     def add(family: Callable[..., Kind], name: str, make: Callable[[], Any]) -> None:

@@ -27,7 +27,7 @@ import numpy as np
 
 from driftgames import certificates, games, hedge, oco, portfolio, potentials
 from driftgames.bandit import POLICIES, Exp4, SquareCB
-from driftgames.boosting import BOOSTERS, NoEdgeWarning
+from driftgames.boosting import BOOSTERS, NHBoostDTRegressor, NoEdgeWarning
 from driftgames.hedge.named_learners import all_learners
 from driftgames.online_boosting import ONLINE_BOOSTERS
 
@@ -254,6 +254,26 @@ def booster(model: Any, *, weighted: bool = False, n_classes: int = 2, n: int = 
     return fit
 
 
+def regressor(model: Any) -> Case:
+    """Return a table of numbers that a regressor is fitted to, with ties, gaps and heavy tails."""
+
+    def fit() -> Iterator[Any]:
+        rng = np.random.default_rng(14)
+        X = rng.random((700, 5))
+        X[:, 1] = np.floor(8.0 * X[:, 1])
+        noise = rng.random(700) - 0.5
+        y = X[:, 0] * X[:, 1] + X[:, 2] + noise * X[:, 3] / (0.02 + rng.random(700))
+        X[rng.random(X.shape) < 0.05] = np.nan
+        model.fit(X, y)
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "model.json"
+            model.set_params(n_jobs=None).save(path)  # the file names the threads
+            yield path.read_bytes()
+        yield from (model.predict(X), model.predict_interval(X), model.predict_quantiles(X, 0.5))
+
+    return fit
+
+
 def game(potential: Any, adversary: Any) -> Case:
     """Return a drifting game that is played round by round."""
 
@@ -344,6 +364,7 @@ def cases() -> dict[str, Case]:
     found["default booster, three classes"] = booster(default(), n_classes=3)
     found["default booster, categories"] = booster(default(categorical_features=[1]))
     found["default booster, scouted"] = booster(default(), n=4000)
+    found["default regressor"] = regressor(NHBoostDTRegressor(n_jobs=_threads()))
     for name in ("nh-boost.dt", "adaboost"):  # one booster of each kind of weights
         grown = partial(BOOSTERS[name], n_estimators=20, n_jobs=_threads())
         found[f"tree boosting, {name}"] = booster(grown(max_depth=3))

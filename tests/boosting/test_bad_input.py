@@ -226,7 +226,7 @@ def test_strings_in_an_array_name_the_setting_for_categories():
 def test_labels_that_look_like_a_quantity_are_said():
     X = np.random.default_rng(1).normal(size=(310, 2))
     booster = NHBoostDTClassifier(1, max_leaves=2, calibrate=False)
-    words = "y holds 31 different numbers, which looks like a quantity; .* use a regressor"
+    words = "y holds 31 different numbers, which looks like a quantity; .* use NHBoostDTRegressor,"
     for labels in (np.arange(310) % 31, (np.arange(310) % 31).astype(str)):
         with pytest.warns(DataWarning, match=words):
             booster.fit(X, labels)

@@ -310,3 +310,14 @@ def test_a_sentence_says_whether_the_mixture_won(tmp_path):
     X[:, 0] = y
     lost = run(write(tmp_path / "b.csv", X, y), "--target", "load").output
     assert "The mixture did not win: the mean loss of sun is 100.0 % lower.\n" in lost
+
+
+def test_a_column_that_counts_the_rows_is_named(tmp_path):
+    X, y = make_rounds(30)
+    X[:, 1] = np.arange(30)
+    result = run(write(tmp_path / "f.csv", X, y), "--target", "load")
+    assert "f.csv: column rain counts the rows; leave it out with --leave-out rain" in result.stderr
+    assert (
+        "counts the rows"
+        not in run(tmp_path / "f.csv", "--target", "load", "--leave-out", "rain").stderr
+    )

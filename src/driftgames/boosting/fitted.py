@@ -409,9 +409,10 @@ class FittedBooster(BoosterParameters, ABC):
         Its tabs are the importance and the shape of each feature, the reasons for the first
         ``n_examples`` examples of ``X``, what was fitted and what is guaranteed, and for stumps
         the scorecard. With ``X`` the shapes show the density of the data. The features of a tree
-        vote together: their shapes are mean votes over up to 200 rows of ``X``. ``label`` is the
-        class that votes are for. Default: the last of ``classes_``; among several classes the
-        reasons of an example are for the class that was predicted.
+        vote together: their shapes are mean votes over up to 200 rows of ``X``. A band shows how
+        far the boosters of a mean differ. ``label`` is the class that votes are for at first.
+        Default: the last of ``classes_``; among several classes the reasons of an example are for
+        the class that was predicted. With three to twelve classes a switch shows each of them.
         """
         from driftgames.boosting.export.model_page import Examples, ExplainedModel, make_page
 

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 FORMAT = "driftgames.boosting"
 VERSION = 4
 
+ADVICE = {"driftgames.regression": "it is a regressor: NHBoostDTRegressor.load reads it"}
+"""What to do with a file of another kind of model."""
+
 _CLASSES = {each.__name__: each for each in BOOSTERS.values()}
 
 
@@ -43,7 +46,7 @@ def load_model(path: Path) -> BaseBooster:
     A file that is cut short, changed, of another version or of another kind raises
     `DocumentError`, which says which of these it is.
     """
-    content = read_document(path, FORMAT, VERSION)
+    content = read_document(path, FORMAT, VERSION, advice=ADVICE)
     try:
         return decode_model(content)
     except ValueError as error:

@@ -12,14 +12,16 @@ import numpy as np
 import numpy.typing as npt
 import typer
 
-from driftgames.boosting import DataWarning, NoEdgeWarning
+from driftgames.boosting import DataWarning, NHBoostDTRegressor, NoEdgeWarning
 from driftgames.boosting.data.batch_readers import open_parquet
 from driftgames.boosting.data.checks import MOST_NUMBERS, looks_like_quantity
 from driftgames.boosting.data.frames import is_identifier
 from driftgames.boosting.fit.fit_booster import MOST_WATCHED, USUAL_ROUNDS, heaviest
 from driftgames.boosting.model.training_record import Fitted
-from driftgames.boosting.persistence import save_model
+from driftgames.boosting.persistence import load_model, save_model
+from driftgames.boosting.regression.document import FORMAT as REGRESSION
 from driftgames.cli import INTERRUPTED
+from driftgames.cli import _boost_regression as regressors
 from driftgames.cli._boost_options import ExampleReading, Settings, Training
 from driftgames.cli._boost_report import (
     chosen_line,
@@ -29,12 +31,23 @@ from driftgames.cli._boost_report import (
 from driftgames.cli._examples import Examples
 from driftgames.cli._output import fail, say
 from driftgames.core.cells import counts_rows
+from driftgames.core.documents import OtherFormatError
 from driftgames.core.text import listed, shorten, shown
 from driftgames.datasets.files import DataError
 from driftgames.tables import counted
 
 MOST_CELLS = 2**26
 """Parquet files with more cells than that are fitted in batches: half a GiB of numbers."""
+
+
+def read_model(path: Path) -> Any:
+    """Return the booster that a file holds: of classes, or of numbers."""
+    try:
+        return load_model(path)
+    except OtherFormatError as other:
+        if other.found != REGRESSION:
+            raise
+        return NHBoostDTRegressor.load(path)
 
 
 def read_labelled(
@@ -44,7 +57,8 @@ def read_labelled(
 
     Without ``training`` the booster is fitted, and the examples are only scored.
     """
-    columns = columns_of(booster) if is_fitted(booster) else {}
+    fitted = booster.__sklearn_is_fitted__()
+    columns = columns_of(booster) if fitted else {}
     if training is not None:
         columns = {"as_strings": training.categories}
     examples = reading.read(data, **columns)
@@ -52,10 +66,10 @@ def read_labelled(
         fail(f"{data}: has no labels, which are needed here")
     if training is not None:
         _say_label(data, examples, training)
-    if not is_fitted(booster) and examples.categories:
+    if not fitted and examples.categories:
         booster.set_params(categorical_features=list(examples.categories))
     for kind, found in (("categories", examples.categories), ("dates", examples.dates)):
-        if found and not is_fitted(booster):
+        if found and not fitted:
             names = listed(feature_name(examples.names, j) for j in found)
             say(f"{data}: read as {kind}: {names}", err=True)
     n_lost = examples.X.shape[0] - examples.y.size
@@ -65,17 +79,22 @@ def read_labelled(
 
 
 def _say_label(data: str, examples: Examples, training: Training) -> None:
-    """Say which column is the label, its classes and the other columns; refuse a quantity."""
+    """Say which column is the label, its classes or numbers, and the other columns."""
     assert examples.y is not None
     where = shorten(examples.label, 100)
     classes, counts = np.unique(examples.y, return_counts=True)
-    refuse_quantity(data, where, classes, training)
-    found = (f"{shorten(str(c), 60)} ({n:,})" for c, n in zip(classes, counts, strict=True))
+    regresses = is_regression(examples, training)
+    if regresses:
+        regressors.numbers_of(data, examples)  # which names a label that is none
+        kind = f"{counted(classes.size, 'different number')}: regression"
+        kind += "" if training.regression else " (--many-classes fits classes)"
+    else:
+        found = (f"{shorten(str(c), 60)} ({n:,})" for c, n in zip(classes, counts, strict=True))
+        kind = f"{counted(classes.size, 'class')}: {listed(found)}"
     n_features = examples.X.shape[1]
     names = examples.names or [f"x{j}" for j in range(n_features)]
     say(
-        f"{data}: label {where}; {counted(classes.size, 'class')}: "
-        f"{listed(found)}; {counted(n_features, 'feature')}: {listed(names, 6)}",
+        f"{data}: label {where}; {kind}; {counted(n_features, 'feature')}: {listed(names, 6)}",
         err=True,
     )
     for j, name in enumerate(names):
@@ -83,7 +102,7 @@ def _say_label(data: str, examples: Examples, training: Training) -> None:
         if why := _why_no_feature(column, j in examples.categories):
             words = f"leave it out with --leave-out {shlex.quote(shorten(name, 60))}"
             say(f"{data}: column {shorten(name, 60)} {why}; {words}", err=True)
-    if classes.size > examples.y.size / 2:
+    if not regresses and classes.size > examples.y.size / 2:
         say(f"{data}: label {where} has fewer than 2 examples for each class on average", err=True)
 
 
@@ -98,14 +117,18 @@ def _why_no_feature(column: npt.NDArray[Any], holds_categories: bool) -> str:
     return f"has {n_different:,} different categories in {len(known):,} rows"
 
 
-def refuse_quantity(data: str, where: str, classes: npt.NDArray[Any], training: Training) -> None:
-    """Refuse a label of more different numbers than a person would call classes."""
-    if training.many_classes or not looks_like_quantity(classes):
-        return
-    raise DataError(
-        f"{data}: label {where} holds {classes.size:,} different numbers, and boost fits classes; "
-        "name the label column with --label NAME, or say --many-classes if every number is a class"
-    )
+def is_regression(examples: Examples, training: Training) -> bool:
+    """Whether labels are fitted as numbers: if asked for, or if they look like a quantity."""
+    assert examples.y is not None
+    return _are_numbers(np.unique(examples.y), training)
+
+
+def _are_numbers(different: npt.NDArray[Any], training: Training) -> bool:
+    if training.regression and training.many_classes:
+        raise DataError("--regression fits numbers and --many-classes fits classes: choose one")
+    if training.regression or training.many_classes:
+        return training.regression
+    return looks_like_quantity(different)
 
 
 def read_valid(valid: str, reading: ExampleReading, like: Examples) -> Examples:
@@ -199,7 +222,11 @@ def fit_batches(
     where = f"{titles[-1]} (the last column)" if label is None else label
     say(f"{data}: label {shorten(where, 100)}; {len(titles) - 1:,} features", err=True)
     labels = _labels_of(source, label or titles[-1])
-    refuse_quantity(data, where, labels, training)
+    if _are_numbers(labels, training):
+        raise DataError(
+            f"{data}: label {where} holds numbers, and files that are fitted in batches hold "
+            "classes; fit fewer rows, or say --many-classes if every number is a class"
+        )
     settings.weigh(booster, labels)
     booster.set_params(verbose=1)
     with warnings.catch_warnings():
@@ -239,7 +266,7 @@ def write_booster(booster: Any, names: list[str] | None, path: Path) -> None:
 
 def take_names(booster: Any) -> list[str] | None:
     """Remove the feature names from a booster and return them: columns are matched here."""
-    names = booster.model_.feature_names if is_fitted(booster) else None
+    names = booster.model_.feature_names
     if names is None:
         return None
     give_names(booster, None)
@@ -255,13 +282,11 @@ def give_names(booster: Any, names: list[str] | None) -> None:
 
 def columns_of(booster: Any) -> dict[str, Any]:
     """Return what `read_examples` must know of a booster; take its names."""
+    if isinstance(booster, NHBoostDTRegressor):
+        return regressors.columns_of(booster)
     categories = () if booster.encoder_ is None else booster.encoder_.categories
     return {
         "names": take_names(booster),
         "n_features": booster.n_features_in_,
         "categories": [j for j, each in enumerate(categories) if each and isinstance(each[0], str)],
     }
-
-
-def is_fitted(booster: Any) -> bool:
-    return hasattr(booster, "classes_")

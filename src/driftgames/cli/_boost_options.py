@@ -153,11 +153,13 @@ class Training(NamedTuple):
     Table:
         categories (NAME,NAME): Columns that hold categories though their cells look like numbers or
             dates: names, or numbers from 1.
-        many_classes: Fit a label of more than 30 different numbers. Default: refuse it, because it
-            is likely a quantity and not a class.
+        regression: Predict the label as a number: its mean and an interval. Default: do so for a
+            label of more than 30 different numbers.
+        many_classes: Fit classes to a label of more than 30 different numbers.
     """
 
     categories: str | None = None
+    regression: bool = False
     many_classes: bool = False
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -12,7 +13,7 @@ import numpy as np
 from driftgames.cli._options import Reading
 from driftgames.cli._output import say
 from driftgames.cli._tables import Block, TableFile, open_table
-from driftgames.core.cells import as_numbers, is_missing, is_number, marked_number
+from driftgames.core.cells import as_numbers, counts_rows, is_missing, is_number, marked_number
 from driftgames.core.checks import first_index
 from driftgames.core.text import listed, shorten, shown
 from driftgames.core.typing import FloatArray
@@ -142,3 +143,12 @@ def say_columns(
     left_out = [table.title(j) for j in table.kept if j in table.dates]
     if left_out:
         say(f"{table.name}: read as dates, and left out: {listed(left_out)}", err=True)
+
+
+def say_indexes(source: NumberFile, names: Sequence[str], numbers: FloatArray) -> None:
+    """Name the columns that count the rows: such a column forecasts nothing."""
+    for name, column in zip(names, numbers.T, strict=True):
+        if counts_rows(column):
+            title = shorten(name, 60)
+            words = f"leave it out with --leave-out {shlex.quote(title)}"
+            say(f"{source.table.name}: column {title} counts the rows; {words}", err=True)

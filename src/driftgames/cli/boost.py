@@ -58,6 +58,8 @@ class Output(StrEnum):
     PROBABILITY = "probability"
 
 
+_OF_NUMBERS = "inspect prints its stages, features and held-out scores"
+
 Jobs = Annotated[int, typer.Option("--jobs", metavar="N", help="Threads; -1: all processors.")]
 Model = Annotated[
     Path,
@@ -85,7 +87,7 @@ def fit(
 
     A column with cells that are neither numbers, truth values nor dates holds categories. Rows
     without a label are left out. The label column, its classes and the other columns are named
-    before the fit.
+    before the fit. A label of many numbers is a regression, which --regression asks for too.
 
     Example: driftgames boost fit breast_cancer.train.csv --label class --model m.json
 
@@ -103,6 +105,7 @@ def fit(
     """
     import_boosting()
     from driftgames.cli import _boost_model as models
+    from driftgames.cli import _boost_regression as numbers
     from driftgames.cli._boost_report import say_best_round, say_scores
 
     with running(settings.imported, locked=model, model=model):
@@ -115,6 +118,14 @@ def fit(
         else:
             examples = models.read_labelled(data, reading, booster, training)
             held_out = None if valid is None else models.read_valid(valid, reading, examples)
+            if models.is_regression(examples, training):
+                regressor = numbers.make_regressor(settings, jobs)
+                numbers.fit_regressor(regressor, data, examples, model)
+                _print_lines(str(regressor.certificate_))
+                if valid is not None and held_out is not None:
+                    y = numbers.numbers_of(valid, held_out)
+                    numbers.say_scores(f"{valid}: ", regressor, held_out.X, y)
+                return
             settings.weigh(booster, examples.y)
             try:
                 models.fit_at_once(booster, examples, held_out, model)
@@ -146,7 +157,8 @@ def cv(
 
     Prints the leaves and rounds of each part, which are chosen anew for each, its error, AUC and
     log-loss, their means and their standard deviations. Then it says what these examples promise
-    about the error and the log-loss on new ones.
+    about the error and the log-loss on new ones. Of a regression it prints R2, the mean absolute
+    error, the CRPS and the share within intervals of 90 %, and promises nothing.
 
     Example: driftgames boost cv breast_cancer.train.csv --label class --folds 3
 
@@ -159,26 +171,27 @@ def cv(
     """
     import_boosting()
     from driftgames.cli import _boost_model as models
+    from driftgames.cli import _boost_regression as numbers
     from driftgames.cli._boost_report import cross_validate
 
     with running(settings.imported, json=json):
         booster = settings.begin().set_params(n_jobs=jobs)
         examples = models.read_labelled(data, reading, booster, training)
-        settings.weigh(booster, examples.y)
-        table, promise = cross_validate(booster, examples, folds, seed, data)
-        console().print(draw_table(table))
-        _print_lines(str(promise))
+        found: dict[str, Any] = {}
+        if models.is_regression(examples, training):
+            regressor = numbers.make_regressor(settings, jobs)
+            table = numbers.cross_validate(regressor, data, examples, folds, seed)
+            console().print(draw_table(table))
+        else:
+            settings.weigh(booster, examples.y)
+            table, promise = cross_validate(booster, examples, folds, seed, data)
+            console().print(draw_table(table))
+            _print_lines(str(promise))
+            found = {"new_examples": promise.to_json()}
         if json is not None:
             *parts, mean, spread = as_records(table)
             write_json(
-                {
-                    "data": data,
-                    "parts": parts,
-                    "mean": mean,
-                    "spread": spread,
-                    "new_examples": promise.to_json(),
-                },
-                json,
+                {"data": data, "parts": parts, "mean": mean, "spread": spread, **found}, json
             )
 
 
@@ -209,15 +222,26 @@ def predict(
         json (FILE): Write labels, votes and probabilities to this file.
     """
     import_boosting()
-    from driftgames.boosting.persistence import load_model
+    from driftgames.boosting import NHBoostDTRegressor
     from driftgames.cli import _boost_model as models
+    from driftgames.cli import _boost_regression as numbers
     from driftgames.cli._boost_report import line_of, predictions_of, say_scores
-    from driftgames.core.documents import atomic_write
+    from driftgames.core.cells import as_numbers
 
     with running(imported, output=output, json=json):
-        booster = load_model(model).set_params(n_jobs=jobs)
+        booster = models.read_model(model).set_params(n_jobs=jobs)
         examples = reading.read(data, **models.columns_of(booster))
         X = examples.X
+        if isinstance(booster, NHBoostDTRegressor):
+            if what is not Output.LABEL:
+                fail(f"--what {what} is for classes; {model} predicts numbers and their intervals")
+            predicted = numbers.predict_rows(booster, X)
+            _write_lines(numbers.text_of(predicted), output)
+            if json is not None:
+                write_json({"predictions": numbers.records_of(predicted)}, json)
+            if examples.y is not None and (y := as_numbers(examples.y.tolist())) is not None:
+                numbers.say_scores("", booster, X[examples.known], y)
+            return
         if what is Output.SCORE:
             answers = booster.decision_function(X)
         elif what is Output.PROBABILITY:
@@ -225,14 +249,7 @@ def predict(
             answers = answers[:, 1] if booster.classes_.size == 2 else answers
         else:
             answers = booster.predict(X)
-        text = "".join(f"{line_of(answer)}\n" for answer in answers.tolist())
-        if output is None:
-            # a file or a pipe gets the labels as they are; typer would remove colours
-            sys.stdout.write(visible(text) if sys.stdout.isatty() else text)
-            sys.stdout.flush()
-        else:
-            with atomic_write(output) as stream:
-                stream.write(text.encode())
+        _write_lines("".join(f"{line_of(answer)}\n" for answer in answers.tolist()), output)
         if json is not None:
             write_json(predictions_of(booster, X), json)
         if examples.y is not None and set(examples.y.tolist()) <= set(booster.classes_.tolist()):
@@ -271,13 +288,19 @@ def inspect(
         html (OUT.html): Write a page: features, reasons, guarantee and the scorecard of stumps.
     """
     import_boosting()
-    from driftgames.boosting.persistence import load_model
+    from driftgames.boosting import NHBoostDTRegressor
     from driftgames.cli import _boost_model as models
     from driftgames.cli._boost_report import facts_of, features_of, margins_on, race_of, summary_of
     from driftgames.plots.style import save_figure
 
     with running(imported, plot=plot, plot_race=plot_race, html=html, json=json):
-        booster = load_model(model)
+        booster = models.read_model(model)
+        if isinstance(booster, NHBoostDTRegressor):
+            for option, asked in (("plot", plot), ("plot-race", plot_race), ("html", html)):
+                if asked is not None:
+                    fail(f"--{option} is for classes; {model} predicts numbers: {_OF_NUMBERS}")
+            _inspect_numbers(model, booster, data, reading, top, json)
+            return
         choice = booster.record_.choice
         if plot_race is not None and choice is None:
             fail(f"--plot-race draws how a size was chosen; that of {model} was given")
@@ -319,6 +342,42 @@ def inspect(
             found["margins"] = as_records(margins)
         if json is not None:
             write_json(found, json)
+
+
+def _write_lines(text: str, output: Path | None) -> None:
+    """Write predictions to a file, or to standard output."""
+    from driftgames.core.documents import atomic_write
+
+    if output is None:
+        # a file or a pipe gets the labels as they are; typer would remove colours
+        sys.stdout.write(visible(text) if sys.stdout.isatty() else text)
+        sys.stdout.flush()
+    else:
+        with atomic_write(output) as stream:
+            stream.write(text.encode())
+
+
+def _inspect_numbers(
+    model: Path, booster: Any, data: str | None, reading: Any, top: int, json: Path | None
+) -> None:
+    """Show a regressor."""
+    from driftgames.cli import _boost_model as models
+    from driftgames.cli import _boost_regression as numbers
+
+    out = console()
+    facts, stages = numbers.facts_of(booster), numbers.stages_of(booster)
+    features = numbers.features_of(booster, top)
+    out.print(draw_table(numbers.summary_of(model, facts)))
+    for table in (stages, features):
+        out.print(draw_table(table))
+    _print_lines(str(booster.certificate_))
+    if data is not None:
+        examples = models.read_labelled(data, reading, booster)
+        y = numbers.numbers_of(data, examples)
+        numbers.say_scores(f"{data}: ", booster, examples.X, y)
+    if json is not None:
+        found = {"stages": as_records(stages), "features": as_records(features)}
+        write_json({"model": str(model), **facts, **found}, json)
 
 
 def _print_lines(text: str) -> None:

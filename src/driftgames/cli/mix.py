@@ -96,7 +96,7 @@ def mix(
     from driftgames.cli._hedge_stream import chain, new_rounds
     from driftgames.cli._mix_report import Played, as_json, draw, make_table, show
     from driftgames.cli._mix_stream import MixState, Rounds
-    from driftgames.cli._numbers import open_numbers, say_columns
+    from driftgames.cli._numbers import open_numbers, say_columns, say_indexes
 
     with running(locked=state, plot=plot, state=state, json=json):
         begin = first_round_of(first_round)
@@ -119,6 +119,8 @@ def mix(
             played: Played | None = [] if state is None else None
             for block in new_rounds(rounds.blocks(), begin, current.t, current.digest):
                 X, y = block[:, :-1], block[:, -1]
+                if current.t == 0:
+                    say_indexes(source, current.experts, X)
                 steps = [slice(None)] if history is None else history.parts(current.t, len(y))
                 for part in steps:
                     mixed = mixture.predict_then_fit(X[part], y[part])

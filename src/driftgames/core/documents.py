@@ -56,6 +56,17 @@ class DocumentError(ValueError):
         super().__init__(shorten(visible(message), MOST_OF_A_MESSAGE))
 
 
+class OtherFormatError(DocumentError):
+    """A document of another format than the one that was wanted: ``found``."""
+
+    def __init__(self, path: object, found: object, wanted: str, advice: str | None) -> None:
+        shown_advice = "" if advice is None else f": {advice}"
+        super().__init__(
+            f"{path}: holds a {shown(found)}, where {wanted!r} was wanted{shown_advice}"
+        )
+        self.found = found
+
+
 def write_document(path: str | os.PathLike[str], kind: str, version: int, content: Content) -> None:
     """Write ``content`` to ``path`` so that a reader sees the old file or the new one, whole."""
     document = {
@@ -69,11 +80,16 @@ def write_document(path: str | os.PathLike[str], kind: str, version: int, conten
 
 
 def read_document(
-    path: str | os.PathLike[str], kind: str, version: int, upgrades: Upgrades | None = None
+    path: str | os.PathLike[str],
+    kind: str,
+    version: int,
+    upgrades: Upgrades | None = None,
+    advice: Mapping[str, str] | None = None,
 ) -> Content:
     """Return the content of a document of this ``kind``, as this ``version`` has it.
 
-    Documents of an older version go through its upgrade and all later ones.
+    Documents of an older version go through its upgrade and all later ones. ``advice`` says what to
+    do with documents of some other kinds.
     """
     try:
         document = json.loads(Path(path).read_bytes())
@@ -81,10 +97,9 @@ def read_document(
         raise DocumentError(f"{path}: not JSON, or cut short ({shorten(str(error))})") from error
     if not isinstance(document, dict) or "format" not in document:
         raise DocumentError(f"{path}: not a driftgames document (it has no 'format')")
-    if document["format"] != kind:
-        raise DocumentError(
-            f"{path}: holds a {shown(document['format'])}, where {kind!r} was wanted"
-        )
+    if (other := document["format"]) != kind:
+        known = (advice or {}).get(other) if isinstance(other, str) else None
+        raise OtherFormatError(path, other, kind, known)
     found = document.get("version")
     if type(found) is not int or found < 1:
         raise DocumentError(f"{path}: its version must be an integer >= 1; got {shown(found)}")

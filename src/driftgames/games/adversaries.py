@@ -10,7 +10,8 @@ from typing import ClassVar, Protocol
 import numpy as np
 
 from driftgames._kernels.sums import dot, matvec
-from driftgames.core.checks import check_between
+from driftgames.core.checks import check_between, check_integer, check_kind
+from driftgames.core.text import shown
 from driftgames.core.typing import FloatArray
 from driftgames.games.chips import Chips, hedge_moves
 from driftgames.games.rules import TOLERANCE, DGv1, DriftingGame
@@ -33,6 +34,9 @@ class RandomAdversary:
 
     game: DGv1 | DriftingGame = field(default_factory=DGv1)
 
+    def __post_init__(self) -> None:
+        _check_game(self.game)
+
     def moves(self, chips: Chips, p: FloatArray, rng: np.random.Generator) -> FloatArray:
         """Return random moves that the game allows."""
         if isinstance(self.game, DriftingGame):
@@ -54,11 +58,12 @@ class StochasticAdversary:
     game: ClassVar[DGv1] = DGv1()
 
     def __post_init__(self) -> None:
+        check_integer("best", self.best, least=0)
         check_between("gap", self.gap, 0.0, 0.5)
 
     def moves(self, chips: Chips, p: FloatArray, rng: np.random.Generator) -> FloatArray:
         """Return the moves that correspond to these losses. [LS14, Alg. 2]"""
-        if not 0 <= self.best < p.size:
+        if self.best >= p.size:
             raise ValueError(f"best must be one of the {p.size} chips; got {self.best}")
         chances = np.full(p.size, 0.5)
         chances[self.best] -= self.gap
@@ -80,6 +85,10 @@ class GreedyAdversary:
 
     potential: Potential
     game: DGv1 | DriftingGame = field(default_factory=DGv1)
+
+    def __post_init__(self) -> None:
+        check_kind("potential", self.potential, Potential)
+        _check_game(self.game)
 
     def moves(self, chips: Chips, p: FloatArray, rng: np.random.Generator) -> FloatArray:
         """Return the candidate moves with the largest next sum of potentials."""
@@ -109,6 +118,11 @@ class GreedyAdversary:
                 if dot(p, z) - cost[i] >= least and gain[i] > 0:
                     z[i] = lower
         return z[np.newaxis, :]
+
+
+def _check_game(game: object) -> None:
+    if not isinstance(game, DGv1 | DriftingGame):
+        raise ValueError(f"game must be DGv1 or DriftingGame; got {shown(game)}")
 
 
 def zero_one_losses(chips: Chips, p: FloatArray) -> FloatArray:

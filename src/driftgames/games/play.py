@@ -93,14 +93,14 @@ def play(
     with progress("playing", rounds, "rounds", show=show_progress) as advance:
         for _ in range(rounds):
             p = check_distribution("the player's distribution", player.distribution(chips), n_chips)
-            moves = adversary.moves(chips, p, generator)
+            moves = check_vector("moves", adversary.moves(chips, p, generator), n_chips)
             game.check(p, moves)
             chips = move(chips, moves)
             player.observe(moves)
             for name, observer in watching.items():
                 kept[name].append(observer(Turn(p, moves, chips)))
             if record:
-                rows.append((p.copy(), np.array(moves, dtype=np.float64)))
+                rows.append((p.copy(), moves.copy()))
             advance(1)
     seen = {name: np.asarray(entries) for name, entries in kept.items()}
     if not record:

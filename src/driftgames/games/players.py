@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Protocol
 
+import numpy as np
 import numpy.typing as npt
 
 from driftgames._kernels.sums import dot
@@ -36,6 +37,9 @@ class PotentialPlayer:
     """
 
     potential: Potential
+
+    def __post_init__(self) -> None:
+        check_kind("potential", self.potential, Potential)
 
     def distribution(self, chips: Chips) -> FloatArray:
         """Return the weights of the potential as a distribution."""
@@ -77,7 +81,8 @@ class HedgeAsPlayer:
 
     def observe(self, moves: FloatArray) -> None:
         """Update the learner with the losses that correspond to these moves."""
-        self.learner.update(moves - moves.min())
+        z = check_vector("moves", moves)
+        self.learner.update(z - z.min(initial=np.inf))  # no moves are refused there
 
 
 @dataclass

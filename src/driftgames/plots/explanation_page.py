@@ -432,7 +432,8 @@ def _check_members(owner: object, kinds: Mapping[str, type]) -> None:
 
 
 def _total(name: str, vote: float) -> str:
-    return f"<tr><th>{name}</th><td></td><td class='number'>{vote:+.4f}</td><td></td></tr>"
+    cells = f"<td></td><td class='number'>{vote:+.4f}</td><td class='both'></td>"
+    return f"<tr><th>{name}</th>{cells}</tr>"
 
 
 def _bar(share: float) -> str:

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
+from driftgames.core.checks import check_number
 from driftgames.core.text import shown
 from driftgames.core.typing import Axes, Figure, FloatArray
-from driftgames.plots.style import as_curves, new_axes, shown_name, with_styles
+from driftgames.plots.style import as_curves, as_title, new_axes, shown_name, with_styles
 
 
 def plot_wealth(
@@ -45,8 +46,9 @@ def plot_wealth(
         ax.plot(when, whole, **style)
         low, high = min(low, float(whole.min())), max(high, float(whole.max()))
     if best is not None:
-        ax.axhline(best[1], color="0.5", linewidth=0.8, label=shown_name(best[0]))
-        high = max(high, best[1])
+        final = check_number("the final wealth of best", best[1])
+        ax.axhline(final, color="0.5", linewidth=0.8, label=shown_name(as_title(best[0])))
+        high = max(high, final)
     ax.set_yscale("log")
     if high < 10.0 * low:  # few numbers of the form 1, 2 or 5 times a power of 10 lie there
         ax.yaxis.set_major_locator(MaxNLocator(6, steps=(1, 2, 5, 10)))

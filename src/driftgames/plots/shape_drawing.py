@@ -16,12 +16,8 @@ from driftgames.core.typing import FloatArray
 _WIDTH, _HEIGHT, _LEFT, _BASE = 460, 264, 56, 226
 _TOP, _ZERO, _FLOOR = 12.0, 90.0, 168.0  # of the votes; the density is drawn below
 _BINS = 30
-_LETTER, _WIDE_LETTER, _SLANTED, _SLANT = (
-    7.5,
-    12.0,
-    64.0,
-    30,
-)  # slanted labels have this room, and need height
+_LETTER, _WIDE_LETTER = 7.5, 12.0  # widths
+_SLANTED, _SLANT = 72.0, 30  # slanted labels have this room, and need this height
 _MOST_BARS = 10
 """How many categories have a bar; the others share one."""
 

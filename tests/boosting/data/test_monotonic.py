@@ -123,3 +123,9 @@ def test_constraints_hold_beside_categories(depth):
     assert steps[1].any()
     with pytest.raises(ValueError, match="must be 0 for categories without an order; feature 0"):
         NHBoostDTClassifier(2, max_leaves=2, monotonic_cst={"town": 1}).fit(frame, y)
+
+
+def test_several_classes_are_refused_with_the_reason():
+    X, _ = draw(1)
+    with pytest.raises(ValueError, match="is for two classes; got it beside 3, whose votes cannot"):
+        NHBoostDTClassifier(3, monotonic_cst=CONSTRAINTS).fit(X, np.arange(len(X)) % 3)

@@ -11,6 +11,7 @@ from driftgames._kernels.elementary import log, log_all
 from driftgames._kernels.jit import scalar
 from driftgames.bandit.types import Respond
 from driftgames.core.checks import check_between, check_integer, check_range, check_vector
+from driftgames.core.generators import check_generator
 from driftgames.core.typing import FloatArray
 
 
@@ -34,6 +35,12 @@ class Oblivious(Environment):
     @abstractmethod
     def losses(self, first_round: int, n_rounds: int, rng: np.random.Generator) -> FloatArray:
         """Return the losses of the rounds from the 1-based ``first_round`` on, one row each."""
+
+
+def _check_rounds(first_round: int, n_rounds: int, rng: np.random.Generator) -> tuple[int, int]:
+    check_generator("rng", rng)
+    first = check_integer("first_round", first_round, least=1)
+    return first, check_integer("n_rounds", n_rounds, least=0)
 
 
 class Adaptive(Environment):
@@ -79,6 +86,7 @@ class BernoulliArms(Oblivious):
 
     def losses(self, first_round: int, n_rounds: int, rng: np.random.Generator) -> FloatArray:
         """Flip all coins."""
+        n_rounds = _check_rounds(first_round, n_rounds, rng)[1]
         return (rng.random((n_rounds, self.n_arms)) < self.means).astype(np.float64)
 
 
@@ -121,6 +129,7 @@ class Moody(_OfSize, Oblivious):
 
     def losses(self, first_round: int, n_rounds: int, rng: np.random.Generator) -> FloatArray:
         """Flip the coins of these rounds."""
+        first_round, n_rounds = _check_rounds(first_round, n_rounds, rng)
         rounds = np.arange(first_round, first_round + n_rounds, dtype=np.float64)
         phase = np.floor(log_all(rounds) / log(1.6)).astype(np.int64)
         calm = (phase % 2 == 0)[:, np.newaxis]
@@ -142,6 +151,7 @@ class Switching(_OfSize, Oblivious):
 
     def losses(self, first_round: int, n_rounds: int, rng: np.random.Generator) -> FloatArray:
         """Flip the coins of these rounds."""
+        first_round, n_rounds = _check_rounds(first_round, n_rounds, rng)
         rounds = np.arange(first_round, first_round + n_rounds)
         means = np.full((n_rounds, self.arms), 0.5)
         means[np.arange(n_rounds), (rounds - 1) // self.period % self.arms] -= self.gap

@@ -36,8 +36,9 @@ def check_matrix(
 
 def check_environment(environment: Environment, n_arms: int, horizon: int | None) -> int:
     """Return the number of rounds, or say why they cannot be played."""
-    if environment.n_arms != n_arms:
-        raise ValueError(f"the environment has {environment.n_arms} arms and the policy {n_arms}")
+    arms = check_integer("n_arms of the environment", environment.n_arms, least=1)
+    if arms != n_arms:
+        raise ValueError(f"the environment has {arms} arms and the policy {n_arms}")
     return check_integer("horizon", horizon, least=1)
 
 
@@ -121,7 +122,8 @@ def losses_from(
     if not isinstance(environment, Oblivious):
         assert isinstance(environment, Adaptive)
         return np.zeros(shape)  # it writes them while the block is played
-    losses = environment.losses(first + block.start, shape[0], rng)
+    given = environment.losses(first + block.start, shape[0], rng)
+    losses = np.ascontiguousarray(as_floats("the losses of an environment", given))
     if losses.shape != shape:
         raise ValueError(f"an environment must give losses of shape {shape}; got {losses.shape}")
     check_losses(losses)

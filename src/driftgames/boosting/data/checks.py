@@ -252,13 +252,13 @@ def find_classes(y: Array) -> Array:
     what = f"{classes.size:,} different {'numbers' if quantity else 'classes'}"
     if classes.size > MOST_CLASSES:
         raise ValueError(
-            f"y must hold at most {MOST_CLASSES:,} classes; got {what}: for a quantity use a "
-            "regressor, or cut it into intervals"
+            f"y must hold at most {MOST_CLASSES:,} classes; got {what}: for a quantity use "
+            "NHBoostDTRegressor, or cut it into intervals"
         )
     if quantity:
         warnings.warn(
             f"y holds {what}, which looks like a quantity; boosters fit a class for each, which "
-            "takes long: for a quantity use a regressor, or cut it into intervals",
+            "takes long: for a quantity use NHBoostDTRegressor, or cut it into intervals",
             DataWarning,
             stacklevel=3,
         )

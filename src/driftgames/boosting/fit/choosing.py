@@ -47,6 +47,9 @@ SCOUTED = 3_000
 FEW_VALUES = 20_000
 """Up to this number of values, examples times columns, a mean is made of several races."""
 
+MOST_LEAVES_OF_NUMBERS = 64
+"""The most leaves that are tried where the outcome is a number: a round takes longer there."""
+
 FEW_CLASSES = 4
 """For more classes it is made of one."""
 
@@ -74,8 +77,12 @@ def choose_size(
     """
     columns, n_classes = rows.columns, rows.columns.n_leaf_classes
     stages = stages_for(n_classes, rows.n_rows) if n_rounds is None else [n_rounds]
-    sizes = sizes_for(n_classes, rows.n_rows) if job.shape.is_open else [job.shape.max_leaves]
-    shapes = [replace(job.shape, max_leaves=size) for size in sizes]
+    shapes = [job.shape]
+    if job.shape.is_open:
+        sizes = sizes_for(n_classes, rows.n_rows)
+        if columns.gaps is not None:
+            sizes = [size for size in sizes if size <= MOST_LEAVES_OF_NUMBERS]
+        shapes = [replace(job.shape, max_leaves=size) for size in sizes]
     track = _Track(job.rule, stages, threads, on_progress)
     all_folds = columns.gaps is not None  # the next stage needs votes on every example
     if not is_large(rows.n_rows):
@@ -161,7 +168,7 @@ class _Track:
                 fits.append(FoldFit(learner, held_out, self.rule, self.stages[-1]))
                 encoders.append(encoder)
             leaves = shape.most_leaves or 0
-            most = most_rounds(leaves, n_classes, rows.n_rows, binned.n_codes)
+            most = most_rounds(leaves, columns.cost, rows.n_rows, binned.n_codes)
             entrants.append(Entrant(leaves, fits, folds, encoders, most))
         scouts = rows.n_rows >= SCOUTED and len(folds.numbers) > 1
         run = run_scouted if scouts else run_race

@@ -104,16 +104,18 @@ def stages_for(n_classes: int, n_examples: int) -> list[int]:
     return [n for n in STAGES if n <= (most if n_classes <= _MANY_CLASSES else most // 2)]
 
 
-def most_rounds(max_leaves: int, n_classes: int, n_examples: int, n_bins: int) -> float:
+def most_rounds(max_leaves: int, cost: int, n_examples: int, n_bins: int) -> float:
     """Return the most rounds of a size: the larger the trees, and the more bins, the fewer.
 
-    >>> [most_rounds(leaves, 2, 100_000, 2_000) for leaves in (8, 32, 128)]
+    A round takes ``cost`` times as long as for two classes.
+
+    >>> [most_rounds(leaves, 1, 100_000, 2_000) for leaves in (8, 32, 128)]
     [12800.0, 3200.0, 800.0]
-    >>> most_rounds(32, 2, 100_000, 80_000)
+    >>> most_rounds(32, 1, 100_000, 80_000)
     400.0
     """
     budget = _budget(n_examples)[1] / max(1.0, n_bins / _USUAL_BINS)
-    return budget / max(max_leaves, 1) / (1 if n_classes == 2 else 2)
+    return budget / max(max_leaves, 1) / cost
 
 
 def _budget(n_examples: int) -> tuple[int, float]:

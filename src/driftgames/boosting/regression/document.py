@@ -83,7 +83,8 @@ def load_regressor(
     kind: type[NHBoostDTRegressor], rules: Mapping[str, Parameter], path: Path
 ) -> NHBoostDTRegressor:
     """Return the regressor that `save_regressor` wrote, ready to predict."""
-    content = read_document(path, FORMAT, VERSION)
+    advice = {"driftgames.boosting": "it is a classifier: NHBoostDTClassifier.load reads it"}
+    content = read_document(path, FORMAT, VERSION, advice=advice)
     try:
         return _decode(kind, rules, content)
     except ValueError as error:
@@ -111,6 +112,7 @@ def _decode(
         raise ValueError(f"averaged must be numbers of the {len(stages)} stages; got {averaged}")
     scores = content["held_out"]
     check_members(scores, _SCORES)
+    _check_places(scores)
     model = StagedModel(stages, averaged, content["exponent"], float(content["origin"]))
     held_out = HeldOutScores(
         tuple(map(float, scores["crps"])),
@@ -196,6 +198,18 @@ def _decode_thresholds(content: Content) -> Thresholds:
     if not ends or (np.diff(knots) < 0).any():
         raise ValueError("thresholds.knots must ascend, two or more for each bin")
     return Thresholds(values, np.array(content["gaps"], dtype=np.int64), means, knots, starts)
+
+
+def _check_places(scores: Content) -> None:
+    """Raise ValueError unless there is a score, and places ascend, as many of both kinds."""
+    low, high = scores["low"], scores["high"]
+    if not scores["crps"] or not 0 < len(low) == len(high) <= scores["n_examples"]:
+        raise ValueError(
+            f"held_out must have a CRPS, and as many low as high places; got {len(low)} and "
+            f"{len(high)} of {scores['n_examples']} examples"
+        )
+    if low != sorted(low) or high != sorted(high):
+        raise ValueError("held_out.low and held_out.high must ascend")
 
 
 def _list(entry: Requirement) -> Requirement:

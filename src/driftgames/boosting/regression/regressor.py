@@ -16,6 +16,7 @@ from driftgames.boosting.data.checks import ExampleChecks, warn_of_identifiers
 from driftgames.boosting.data.sample_weights import check_weights
 from driftgames.boosting.engine.rules import PotentialRule
 from driftgames.boosting.engine.shape import TreeShape
+from driftgames.boosting.fit.folds import LARGE
 from driftgames.boosting.fit.job import Job
 from driftgames.boosting.parameters import (
     N_ESTIMATORS,
@@ -45,6 +46,9 @@ from driftgames.core.schema import Requirement, integer
 from driftgames.core.threads import count_threads
 from driftgames.core.typing import FloatArray, Path
 from driftgames.potentials import NormalHedgeDT
+
+BINS = 64
+"""The number of bins where none is given; from `LARGE` examples on it is doubled."""
 
 
 @dataclass(eq=False, repr=False)
@@ -79,7 +83,7 @@ class NHBoostDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
         The number of boosters, each of which learns what the mean of the one before leaves. "auto"
         goes on while the CRPS on examples held out falls by 2 %, up to 4.
     max_bins : int or "auto"
-        Bins per feature, from 2 to 255. "auto" is 255, and 64 for fewer than 10,000 examples.
+        Bins per feature, from 2 to 255. "auto" is 64, and 128 from 50,000 examples on.
     categorical_features : "from_dtype", list or None
         The columns that hold categories, as in `NHBoostDTClassifier`. Trees have them in the order
         of their mean outcome.
@@ -158,6 +162,8 @@ class NHBoostDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
         if weights is not None:
             heavy = weights > 0
             rows, outcomes, weights = rows[heavy], outcomes[heavy], weights[heavy]
+        if job.max_bins is None:
+            job = replace(job, max_bins=BINS if outcomes.size < LARGE else 2 * BINS)
         model, scores = fit_stages(
             job,
             rows,
@@ -357,6 +363,7 @@ PARAMETERS: Mapping[str, Parameter] = {
     **{each.name: SHARED[each.name] for each in fields(NHBoostDTRegressor) if each.name in SHARED},
     "n_estimators": N_ESTIMATORS,
     "d": OWN["d"],
+    "max_leaves": replace(SHARED["max_leaves"], check=auto_or(at_least(2))),
     "n_thresholds": Parameter("", integer(1), at_least(1)),
     "n_stages": Parameter("", _STAGES, auto_or(at_least(1))),
 }
