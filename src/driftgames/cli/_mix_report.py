@@ -14,7 +14,7 @@ from driftgames.core.typing import Console, FloatArray
 from driftgames.hedge.losses.interval_losses import PinballLoss, SquareLoss
 from driftgames.hedge.losses.label_losses import LogLoss
 from driftgames.hedge.mixture.hindsight import best_combination, least_squares_weights
-from driftgames.tables import Cell, Column, Row, Table, as_records, draw_table
+from driftgames.tables import Cell, Column, Row, Table, as_plain, as_records, draw_table
 
 BEST = "best convex combination in hindsight"
 Played = list[tuple[FloatArray, FloatArray, FloatArray]]
@@ -85,20 +85,11 @@ def _regrets(state: MixState) -> list[str]:
     mixture, certificate = state.mixture, state.mixture.certificate()
     best = state.experts[int(np.argmin(mixture.expert_losses_))]
     first = certificate.at(mixture.learner_.smallest_epsilon)
-    lines = [certificate.words, f"regret to {best}: {_number(mixture.regret_)} (total loss)"]
+    lines = [certificate.words, f"regret to {best}: {as_plain(mixture.regret_)} (total loss)"]
     if mixture.linearised_:
-        lines.append(f"regret to every convex combination: at most {_number(first.realised)}")
-    lines.append(f"bound: {_number(first.promised)}; {certificate.verdict}")
+        lines.append(f"regret to every convex combination: at most {as_plain(first.realised)}")
+    lines.append(f"bound: {as_plain(first.promised)}; {certificate.verdict}")
     return lines
-
-
-def _number(value: float) -> str:
-    """Return a number without an exponent.
-
-    >>> _number(3059180.4), _number(20.7281)
-    ('3,059,180', '20.7281')
-    """
-    return f"{value:,.0f}" if 1e5 <= abs(value) < 1e12 else f"{value:,.6g}"
 
 
 def as_json(state: MixState, table: Table, waiting: list[tuple[str, float]]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ Commands, the reproduction and the benchmarks all return or print a `Table`. A `
 its numbers are written; the rows hold raw numbers, which JSON and CSV keep.
 """
 
-from driftgames.tables.cells import MISSING, cell_text, counted, visible
+from driftgames.tables.cells import MISSING, as_plain, cell_text, counted, visible
 from driftgames.tables.table import Cell, Column, Row, Table, as_records, as_rows, write_json
 from driftgames.tables.terminal import draw_table
 
@@ -14,6 +14,7 @@ __all__ = [
     "Column",
     "Row",
     "Table",
+    "as_plain",
     "as_records",
     "as_rows",
     "cell_text",

@@ -48,6 +48,15 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'es' if noun.endswith('s') else 's'}"
 
 
+def as_plain(value: float) -> str:
+    """Return a number to six digits, and a large one without an exponent.
+
+    >>> as_plain(3059180.4), as_plain(20.7281)
+    ('3,059,180', '20.7281')
+    """
+    return f"{value:,.0f}" if 1e5 <= abs(value) < 1e12 else f"{value:,.6g}"
+
+
 def _scaled(*steps: tuple[float, str]) -> Callable[[float], str]:
     def text(value: float) -> str:
         size, name = next((step for step in steps if abs(value) >= step[0]), steps[-1])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 
@@ -145,7 +146,8 @@ def _race(
         rows, keys = rows.take(some), keys.take(some)
     assert isinstance(rows, LocalRows)
     stages = None if plan.is_watched else plan.n_rounds
-    bar = progress("choosing a size", None, "trials", show=bool(job.verbose))
+    silent = nullcontext(lambda steps: None)
+    bar = progress("choosing a size", None, "trials") if job.verbose else silent
     with bar as on_progress:
         race = choose_size(job, rows, keys, stages, threads, on_progress)
     if race is not None and source.race_on_sample:
@@ -257,7 +259,8 @@ def boost(
         margins = game.margins() if rounds else None
         return Fitted(model, TrainingRecord(history, margins, job.settings, choice=choice))
 
-    bar = progress("boosting", n_rounds, "rounds", show=bool(job.verbose))
+    silent = nullcontext(lambda steps: None)
+    bar = progress("boosting", n_rounds, "rounds") if job.verbose else silent
     with bar as advance:
         if follower is None:
             game.play_until(n_rounds, advance)

@@ -40,6 +40,7 @@ from driftgames.hedge.named_learners import LearnerChoice
 from driftgames.hedge.rounds.expert_learner import ExpertLearner
 from driftgames.hedge.rounds.learner_checks import check_units
 from driftgames.hedge.rounds.linearised import charged_range
+from driftgames.tables import as_plain
 
 
 class MixtureRecord:
@@ -127,18 +128,18 @@ class MixtureRecord:
         weights = self.learner_.distribution()
         width = max(len("mixture"), *(len(names[i]) for i in order[:most]))
         lines = [f"{'':{width}}  {'mean loss':>12}  {'weight':>8}"]
-        lines.append(f"{'mixture':{width}}  {self.total_loss_ / rounds:12.6g}")
+        lines.append(f"{'mixture':{width}}  {as_plain(self.total_loss_ / rounds):>12}")
         lines += [
-            f"{names[i]:{width}}  {totals[i] / rounds:12.6g}  {weights[i]:8.4f}"
+            f"{names[i]:{width}}  {as_plain(totals[i] / rounds):>12}  {weights[i]:8.4f}"
             for i in order[:most]
         ]
         if totals.size > most:
             lines.append(f"and {totals.size - most} others")
         regret = self.total_loss_ - totals[order[0]]
-        lines.append(f"regret to {names[order[0]]}: {regret:.6g} in {rounds:,} rounds")
+        lines.append(f"regret to {names[order[0]]}: {as_plain(regret)} in {rounds:,} rounds")
         if self.linearised_:
             first = certificate.at(self.learner_.smallest_epsilon)
-            lines.append(f"regret to every convex combination: at most {first.realised:.6g}")
+            lines.append(f"regret to every convex combination: at most {as_plain(first.realised)}")
         return "\n".join([*lines, "", str(certificate)])
 
 
