@@ -564,6 +564,16 @@ def test_nothing_is_predicted_before_a_fit(call):
         call(NHBoostDTRegressor())
 
 
+@pytest.mark.parametrize("name", ["to_onnx", "to_treelite", "explain_model", "predict_proba"])
+def test_what_only_classifiers_have_is_answered_with_what_there_is(name):
+    assert not hasattr(NHBoostDTRegressor(), name)
+    words = f"NHBoostDTRegressor has no {name}: only classifiers have it.*predict_interval"
+    with pytest.raises(AttributeError, match=words):
+        getattr(NHBoostDTRegressor(), name)
+    with pytest.raises(AttributeError, match="object has no attribute 'to_pmml'"):
+        NHBoostDTRegressor().to_pmml  # noqa: B018 (what it raises is the test)
+
+
 @pytest.mark.parametrize("method", ["predict", "predict_interval", "predict_distribution"])
 def test_rows_of_another_width_are_refused(data, method):
     booster = clone(FIXED).fit(*data)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, fields, replace
-from typing import Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -217,7 +217,22 @@ class NHBoostDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
         return {"d": self.d}
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_fitted")
+        return "_fitted" in vars(self)
+
+    if not TYPE_CHECKING:  # type checkers know the attributes
+
+        def __getattr__(self, name: str) -> Any:
+            """Raise the usual error, or one that says that only classifiers have this."""
+            from driftgames.boosting.estimators import NHBoostDTClassifier
+
+            others = hasattr(NHBoostDTClassifier, name) and not hasattr(type(self), name)
+            if others and not name.startswith("_"):
+                raise AttributeError(
+                    f"{type(self).__name__} has no {name}: only classifiers have it. A regressor "
+                    "has predict, predict_interval, predict_quantiles, predict_distribution, "
+                    "feature_importances_, certificate_ and save"
+                )
+            return object.__getattribute__(self, name)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
