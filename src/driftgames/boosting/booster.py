@@ -197,6 +197,7 @@ class BaseBooster(FittedBooster, ClassifierMixin, BaseEstimator):  # type: ignor
         batch_rows = check_integer("batch_rows", batch_rows, least=1)
         job = self.make_job()
         pairs = {} if eval_set is None else name_sets(eval_set, eval_names)
+        # columns that are chosen by name need their names, so they come as data frames
         by_type = isinstance(self.categorical_features, str) or not self.categorical_features
         options = ReadOptions(batch_rows, label, weight, columns, filter, frames=not by_type)
         opened = open_source(source, options)
@@ -208,12 +209,12 @@ class BaseBooster(FittedBooster, ClassifierMixin, BaseEstimator):  # type: ignor
     def _refuse(self, unknown: Mapping[str, Any], method: str = "fit") -> None:
         """Raise TypeError for arguments that a method does not have; say what takes their place."""
         for name in unknown:
-            own = type(self).__name__
-            message = f"{own}.{method}() has no argument {name!r}"
+            booster = type(self).__name__
+            message = f"{booster}.{method}() has no argument {name!r}"
             if name in self.get_params(deep=False):
-                message += f": it is a parameter of {own}"
+                message += f": it is a parameter of {booster}"
             elif name.startswith("early_stopping"):
-                message += f": early_stopping and n_iter_no_change are parameters of {own}"
+                message += f": early_stopping and n_iter_no_change are parameters of {booster}"
             raise TypeError(message)
 
     def unfitted_copy(self) -> Self:

@@ -104,6 +104,7 @@ class DaskBooster(BaseBooster):
         job = local.make_job()
         pairs = {name: tuple(self._bring(client, each)) for name, each in evaluated.items()}
         prepare = dask.delayed(partitions.prepare, pure=False)
+        # the checks of a partition depend on this setting alone
         checks = ExampleChecks(type(local)(categorical_features=self.categorical_features))
         parts = [prepare(k, checks, *part) for k, part in enumerate(split)]
         source = ClusterSource(
@@ -114,6 +115,7 @@ class DaskBooster(BaseBooster):
             class_weight=self.class_weight,
         )
         columns = source.columns
+        # the workers' checks know the columns; here those of evaluation sets are compared with them
         checks = ExampleChecks(local.unfitted_copy(), columns.names, columns.n_features)
         fitted = fit_booster(job, source, local.make_watch(checks, pairs, callbacks))
         self.exchange_ = source.report

@@ -64,8 +64,8 @@ class ActorExchange:
         self._watch = ClusterWatch(client, timeout)
         self._holders: list[_HolderHandle] = []
         self._missing: list[int] = []
-        self._log: list[Command] = []
-        self._this_round: list[Command] = []
+        self._log: list[Command] = []  # the lasting commands so far
+        self._this_round: list[Command] = []  # those since the last of them
         self.n_lost = 0
         self.n_asked = 0
         self.seconds = 0.0

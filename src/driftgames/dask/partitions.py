@@ -221,11 +221,11 @@ def summarise_partition(part: Part) -> PartSummary | None:
     """Return what the client must know of a partition; None of an empty one."""
     if part.X is None:
         return None
-    labels, at, sizes = np.unique(part.y, return_inverse=True, return_counts=True)
+    labels, numbers, sizes = np.unique(part.y, return_inverse=True, return_counts=True)
     names = labels.tolist()
     spans, masses = dict.fromkeys(names, (1.0, 1.0)), dict(zip(names, sizes.tolist(), strict=True))
     if part.sample_weight is not None and names:
-        ordered = part.sample_weight[np.argsort(at, kind="stable")]
+        ordered = part.sample_weight[np.argsort(numbers, kind="stable")]
         for label, weights in zip(names, np.split(ordered, np.cumsum(sizes)[:-1]), strict=True):
             spans[label] = float(weights.min()), float(weights.max())
             masses[label] = exact_sum(weights)

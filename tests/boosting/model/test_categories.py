@@ -224,14 +224,14 @@ def test_ranks_follow_the_mean_label_of_each_class_and_leave_out_rare_categories
     wanted = {2: ((3, 1, 2, 0),), 3: ((1, 2, 3, 0), (3, 1, 2, 0))}  # ties in the order of names
     for n_classes, ranks in wanted.items():
         label = np.minimum(labels, n_classes - 1)
-        encoder, _ = CategoryEncoder.learn(codes, (("a", "b", "c", "d"),), label, ones, ranked=True)
+        encoder = CategoryEncoder.learn(codes, (("a", "b", "c", "d"),), label, ones, ranked=True)
         assert encoder.features == (CategoryColumn(("a", "b", "c", "d"), True, ranks),)
     expanded = encoder.expand(np.array([[0.0], [3.0], [np.nan], [-1.0]])).toarray()
     np.testing.assert_array_equal(expanded[:, :5], [*np.eye(5)[[0, 3, 4]], np.zeros(5)])
     np.testing.assert_array_equal(expanded[:, 6], [3, np.nan, np.nan, np.nan])
     # rounded weights count in examples of mean weight
     rounded = SampleWeights(np.full(205, 10**9), integer_weights=False)
-    again, _ = CategoryEncoder.learn(codes, (("a", "b", "c", "d"),), labels, rounded, ranked=True)
+    again = CategoryEncoder.learn(codes, (("a", "b", "c", "d"),), labels, rounded, ranked=True)
     assert again == encoder
 
 

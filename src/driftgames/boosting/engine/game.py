@@ -250,6 +250,7 @@ class CountedGame(Game):
     def __init__(self, rule: MistakeRule) -> None:
         self._rule = rule
         self._edge_sum = 0.0
+        # _masses[c, k] is the mass of class c with _first + k mistakes
         self._first = 0
         self._masses = np.zeros((2, 1), dtype=np.int64)
 

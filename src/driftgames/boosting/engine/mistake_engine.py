@@ -42,7 +42,6 @@ from driftgames.boosting.engine import positions as position_steps
 from driftgames.boosting.engine import rows as row_steps
 from driftgames.boosting.engine.binned_trees import BinnedTree
 from driftgames.boosting.engine.nodes import (
-    Nodes,
     make_nodes,
     make_record,
     widen_nodes,
@@ -173,9 +172,9 @@ class Engine:
             shape = len(sums), n_slots, *sums.shape[2:]
             self.nodes = replace(self.nodes, sums=np.empty(shape, sums.dtype))
 
-    def arrays(self) -> tuple[BinnedRows, RowState, Positions, Nodes]:
-        """Return the arrays that the loops of a tree work on."""
-        return self.rows, self.state, self.positions, self.nodes
+    def arrays(self) -> rounds.GameArrays:
+        """Return the arrays that the loops work on."""
+        return rounds.GameArrays(self.rows, self.state, self.positions, self.nodes)
 
     @property
     def is_listed(self) -> bool:
@@ -355,10 +354,10 @@ class MistakeEngine(Engine):
     def _call(self, until: int, rule: Rule) -> int:
         """Run the compiled loop in all threads; return how it ended."""
         loop, n = self.compile(rounds.play), self.n_threads
-        arrays = *self.arrays(), self._record, rule, self._barrier
-        if n > 1:
-            loop(0, 1, 0, *arrays)  # no round: it is compiled here, where it can be interrupted
-        return run_together(lambda p: loop(p, n, until, *arrays), n)[0]
+        barrier, arguments = self._barrier, (self.arrays(), self._record, rule)
+        if n > 1:  # no round: it is compiled here, where it can be interrupted
+            loop(rounds.Thread(0, 1, barrier), 0, *arguments)
+        return run_together(lambda p: loop(rounds.Thread(p, n, barrier), until, *arguments), n)[0]
 
     def _widen_record(self) -> None:
         """Make room in the record for the largest tree that the nodes have room for."""

@@ -4,9 +4,9 @@ The leaf of the largest gain is divided first; of equal gains, the leaf that was
 gain of a question is the score of its two sides less that of the node itself. A leaf votes for the
 class of more weight. A tied leaf votes like the node above it, and a tied root votes -1.
 
-`choose` says which leaves are divided next. Whoever has the rows divides them and writes the sums
-of the sides: threads of this process (`rounds`), or shares of the examples elsewhere
-(`shared_training_set`).
+`choose_leaves` says which leaves are divided next. Whoever has the rows divides them and writes the
+sums of the sides: threads of this process (`rounds`), or shares of the examples elsewhere
+(`remote_game`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from driftgames.boosting.engine.split_search import MOST_BINS, find_question
 sides = Part("sides")
 
 GROWN, ASKS, FULL = range(3)
-"""What `choose` returns: the tree is grown, leaves are to be divided, or arrays are too small."""
+"""What `choose_leaves` returns: the tree is grown, leaves are divided next, or there is no room."""
 
 _COUNTERS = "n_nodes", "n_leaves", "n_waiting", "n_free", "n_fresh", "n_asked"
 _BEST = np.dtype(
@@ -161,7 +161,7 @@ def widen_nodes(nodes: Nodes) -> Nodes:
 
 
 @inner_kernel
-def plant(nodes: Nodes) -> None:
+def plant_root(nodes: Nodes) -> None:
     """Make the root a leaf; its totals and, in slot 0, its sums are there."""
     counters = nodes.counters[0]
     nodes.depths[0] = 0
@@ -193,14 +193,14 @@ def _may_divide(nodes: Nodes, node: Any) -> bool:
 
 
 @inner_kernel
-def find(p: int, bins: FeatureBins, nodes: Nodes) -> None:
+def find_questions(p: int, bins: FeatureBins, nodes: Nodes) -> None:
     """Look for the questions of the fresh leaves among the features of share ``p``."""
     for f in range(nodes.counters[0].n_fresh):
         find_question(p, f, bins, nodes)
 
 
 @inner_kernel
-def choose(bins: FeatureBins, nodes: Nodes, most: int) -> int:
+def choose_leaves(bins: FeatureBins, nodes: Nodes, most: int) -> int:
     """Choose up to ``most`` leaves to be divided next, and make their sides."""
     counters = nodes.counters[0]
     for f in range(counters.n_fresh):
@@ -321,7 +321,7 @@ def _take_question(nodes: Nodes, f: int, node: int) -> Any:
 
 
 @inner_kernel
-def measure(nodes: Nodes) -> tuple[Any, Any]:
+def measure_edge(nodes: Nodes) -> tuple[Any, Any]:
     """Return ``sum_i w_i y_i h(x_i)`` and ``sum_i w_i`` for the tree that has grown."""
     value = np.int64(0)
     n_nodes = nodes.counters[0].n_nodes
@@ -343,7 +343,7 @@ class Record(Struct):
 
     counters: Array
     """One record: the rounds played, and the nodes of their trees; whether a tree is growing, the
-    last answer of `choose`, and how a call ends; and of the last tree
+    last answer of `choose_leaves`, and how a call ends; and of the last tree
     ``sum_i w_i y_i h(x_i)`` and ``sum_i w_i``."""
     tree_sizes: Array
     questions: Array

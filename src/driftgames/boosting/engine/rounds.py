@@ -13,12 +13,12 @@ The other kernels take a single step of a round, for trees that grow elsewhere: 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from driftgames._kernels.barrier import meet
-from driftgames._kernels.jit import kernel
+from driftgames._kernels.jit import inner_kernel, kernel
 from driftgames._kernels.templates import Part
 from driftgames.boosting.data.bins import Array, FeatureBins
 from driftgames.boosting.engine.nodes import (
@@ -27,10 +27,10 @@ from driftgames.boosting.engine.nodes import (
     GROWN,
     Nodes,
     Record,
-    choose,
-    find,
-    measure,
-    plant,
+    choose_leaves,
+    find_questions,
+    measure_edge,
+    plant_root,
     store_tree,
 )
 from driftgames.boosting.engine.positions import (
@@ -64,79 +64,111 @@ _ROOT: Any = np.int64(0)  # the first node, slot and share; typed, for one signa
 _ONE: Any = np.int64(1)
 
 
+class Thread(NamedTuple):
+    """One of the threads of a game: its number, how many there are, and where they meet."""
+
+    p: int
+    n_threads: int
+    barrier: Array
+
+
+class GameArrays(NamedTuple):
+    """What the steps of a round work on."""
+
+    rows: BinnedRows
+    state: RowState
+    positions: Positions
+    nodes: Nodes
+
+
 @kernel
-def play(
-    p: int,
-    n_threads: int,
-    until: int,
-    rows: BinnedRows,
-    state: RowState,
-    positions: Positions,
-    nodes: Nodes,
-    record: Record,
-    rule: Rule,
-    barrier: Array,
-) -> int:
+def play(thread: Thread, until: int, arrays: GameArrays, record: Record, rule: Rule) -> int:
     """Play rounds until there are ``until`` of them; return how the call ended."""
-    progress, where = record.counters[0], positions.counters[0]
+    rows, state, positions, nodes = arrays
+    progress = record.counters[0]
     while progress.n_rounds < until:
         if not progress.growing:
             if tally_is_full(positions):
                 return TALLY_FULL
             if progress.n_nodes + nodes.gains.size > record.gains.size:
                 return RECORD_FULL
-            if where.listed:
-                list_rows(p, n_threads, True, rows, state, positions)
-            if not sum_counts(p, state, positions, nodes):
-                sum_node(p, _ROOT, _ROOT, rows, state, nodes)
-                total_node(p, _ROOT, rows, state)
-            meet(barrier, n_threads)
-            if p == 0:
-                join_totals(state, nodes)
-                plant(nodes)
-                progress.step = ASKS
-                progress.growing = 1
-            meet(barrier, n_threads)
-        while True:
-            if progress.step != FULL:
-                find(p, rows.bins, nodes)
-            meet(barrier, n_threads)
-            if p == 0:
-                progress.step = choose(rows.bins, nodes, 1)
-                if progress.step == ASKS:
-                    ask(nodes.asked[0], rows, state, nodes)
-            meet(barrier, n_threads)
-            if progress.step != ASKS:
-                break
-            if where.listed:
-                divide(p, nodes.asked[0], rows, state, nodes)
-                if needs_sums(nodes.asked[0], nodes):
-                    sum_sides(p, nodes.asked[0], rows, state, nodes)
-            meet(barrier, n_threads)
+            _begin_tree(thread, arrays, record)
+        _grow_tree(thread, arrays, record)
         if progress.step == FULL:
             return NODES_FULL
-        meet(barrier, n_threads)
-        if p == 0:
-            progress.growing = 0
-            value, norm = measure(nodes)
-            progress.value = value
-            progress.norm = norm
-            progress.status = NO_EDGE
-            if value > 0:
-                progress.status = PLAYED
-                store_tree(norm, nodes, record)
-                if positions.moves:
-                    keep_edge(value, norm, positions, record)
-                    begin_move(rows, state, positions, nodes)
-        meet(barrier, n_threads)
+        meet(thread.barrier, thread.n_threads)
+        if thread.p == 0:
+            _end_tree(arrays, record)
+        meet(thread.barrier, thread.n_threads)
         if progress.status == NO_EDGE or not positions.moves:
             return int(progress.status)
-        sides.move(p, progress.n_rounds + 1, rows, state, positions, nodes)
+        sides.move(thread.p, progress.n_rounds + 1, rows, state, positions, nodes)
+        meet(thread.barrier, thread.n_threads)
+        if thread.p == 0:
+            end_round(rule, positions, record)
+        meet(thread.barrier, thread.n_threads)
+    return PLAYED
+
+
+@inner_kernel
+def _begin_tree(thread: Thread, arrays: GameArrays, record: Record) -> None:
+    """Weigh the rows, and sum the root."""
+    rows, state, positions, nodes = arrays
+    p, n_threads, barrier = thread
+    if positions.counters[0].listed:
+        list_rows(p, n_threads, True, rows, state, positions)
+    if not sum_counts(p, state, positions, nodes):
+        sum_node(p, _ROOT, _ROOT, rows, state, nodes)
+        total_node(p, _ROOT, rows, state)
+    meet(barrier, n_threads)
+    if p == 0:
+        join_totals(state, nodes)
+        plant_root(nodes)
+        record.counters[0].step = ASKS
+        record.counters[0].growing = 1
+    meet(barrier, n_threads)
+
+
+@inner_kernel
+def _grow_tree(thread: Thread, arrays: GameArrays, record: Record) -> None:
+    """Divide one leaf after another until the tree is grown, or the nodes are full."""
+    rows, state, positions, nodes = arrays
+    p, n_threads, barrier = thread
+    progress = record.counters[0]
+    while True:
+        if progress.step != FULL:  # else the questions of these leaves are known
+            find_questions(p, rows.bins, nodes)
         meet(barrier, n_threads)
         if p == 0:
-            end_round(rule, positions, record)
+            progress.step = choose_leaves(rows.bins, nodes, 1)
+            if progress.step == ASKS:
+                ask(nodes.asked[0], rows, state, nodes)
         meet(barrier, n_threads)
-    return PLAYED
+        if progress.step != ASKS:
+            break
+        if positions.counters[0].listed:
+            divide(p, nodes.asked[0], rows, state, nodes)
+            if needs_sums(nodes.asked[0], nodes):
+                sum_sides(p, nodes.asked[0], rows, state, nodes)
+        meet(barrier, n_threads)
+
+
+@inner_kernel
+def _end_tree(arrays: GameArrays, record: Record) -> None:
+    """Keep the tree if it has an edge, and choose which rows move by it."""
+    rows, state, positions, nodes = arrays
+    progress = record.counters[0]
+    progress.growing = 0
+    value, norm = measure_edge(nodes)
+    progress.value = value
+    progress.norm = norm
+    progress.status = NO_EDGE
+    if value > 0:
+        progress.status = PLAYED
+        store_tree(norm, nodes, record)
+        if positions.moves:
+            keep_edge(value, norm, positions, record)
+            begin_move(rows, state, positions, nodes)
 
 
 @kernel
@@ -187,11 +219,11 @@ def total_share(node: int, rows: BinnedRows, state: RowState) -> None:
 def grow_remotely(begins: bool, most: int, bins: FeatureBins, nodes: Nodes, record: Record) -> Any:
     """Look at the sums of fresh leaves, and choose the leaves that are divided next."""
     if begins:
-        plant(nodes)
-    find(_ROOT, bins, nodes)
-    step = choose(bins, nodes, most)
+        plant_root(nodes)
+    find_questions(_ROOT, bins, nodes)
+    step = choose_leaves(bins, nodes, most)
     if step == GROWN:
-        value, norm = measure(nodes)
+        value, norm = measure_edge(nodes)
         record.counters[0].value = value
         record.counters[0].norm = norm
         store_tree(norm, nodes, record)

@@ -88,17 +88,17 @@ class BatchSource(Source):
         if passes.categories is not None:
             self._encoder = self._learn_categories(ranked=not job.shape.is_stump)
         summary = CutSummary(plan.bins_for(passes.count_training))
-        for rows in passes.read("finding cuts"):
-            X, y, weights = rows.X, rows.y, rows.weights
-            hashes: Array | None = rows.hashes
+        for batch in passes.read("finding cuts"):
+            X, y, weights = batch.X, batch.y, batch.weights
+            hashes: Array | None = batch.hashes
             if passes.held_out is not None:
-                out = rows.of(passes.held_out)
+                out = batch.part_of(passes.held_out)
                 if out.any():
                     self._unseen.append((self._expand(X[out]), y[out], weights[out]))
                 X, y, weights, hashes = X[~out], y[~out], weights[~out], None
-            if y.size:
-                plain = hashes if self._encoder is None else None
-                summary.add(self._expand(X), weights, plain)
+            if y.size:  # the hashes are those of rows before they are encoded
+                known = hashes if self._encoder is None else None
+                summary.add(self._expand(X), weights, known)
         columns, assembly = self.columns, None
         cuts, constraints = summary.cuts(), columns.constraints(job.monotonic_cst, self._encoder)
         for X, labels, weights in self._training("binning"):
@@ -122,11 +122,13 @@ class BatchSource(Source):
         sample_weight = self._passes.keys().sample_weight
 
         def read() -> Iterator[Batch]:
-            for rows in self._passes.read("calibrating"):
-                some = rows.of(taken)
+            for batch in self._passes.read("calibrating"):
+                some = batch.part_of(taken)
                 if some.any():
-                    weights = None if sample_weight is None else rows.of(sample_weight)[some]
-                    yield Batch(rows.X[some], rows.y[some], weights)
+                    weights = None
+                    if sample_weight is not None:
+                        weights = batch.part_of(sample_weight)[some]
+                    yield Batch(batch.X[some], batch.y[some], weights)
 
         passes = BatchPasses(
             BatchReader(read, read),
@@ -142,10 +144,10 @@ class BatchSource(Source):
     def votes(self, model: FittedModel, taken: BoolArray, n_threads: int) -> FloatArray:
         """Return the votes of a model on some of the examples."""
         votes = []
-        for rows in self._passes.read("calibrating"):
-            some = rows.of(taken)
+        for batch in self._passes.read("calibrating"):
+            some = batch.part_of(taken)
             if some.any():
-                columns = model.expand(rows.X[some], self._passes.categories)
+                columns = model.expand(batch.X[some], self._passes.categories)
                 votes.append(model.votes(columns, n_threads=n_threads))
         return np.concatenate(votes)
 
@@ -164,11 +166,11 @@ class BatchSource(Source):
     def _training(self, task: str) -> Iterator[tuple[Matrix, IntArray, IntArray]]:
         """Yield the examples to train on: categories as codes, numbers of classes, weights."""
         held_out = self._passes.held_out
-        for rows in self._passes.read(task):
-            X, weights = rows.X, rows.weights
-            labels = np.searchsorted(self._passes.classes, rows.y)
+        for batch in self._passes.read(task):
+            X, weights = batch.X, batch.weights
+            labels = np.searchsorted(self._passes.classes, batch.y)
             if held_out is not None:
-                kept = ~rows.of(held_out)
+                kept = ~batch.part_of(held_out)
                 X, labels, weights = X[kept], labels[kept], weights[kept]
             if labels.size:
                 yield X, labels, weights
@@ -206,7 +208,7 @@ class BatchRows(LocalRows):
         return BatchRows(self.columns, self.binned.take(rows), None, None)
 
 
-class _BatchExamples(NamedTuple):
+class _CheckedBatch(NamedTuple):
     """The examples of positive weight of a batch; ``begin`` is the number of those before it."""
 
     X: Matrix
@@ -215,7 +217,7 @@ class _BatchExamples(NamedTuple):
     hashes: Array
     begin: int
 
-    def of(self, of_all: Array) -> Array:
+    def part_of(self, of_all: Array) -> Array:
         """Return the entries of these examples from an array over all."""
         return of_all[self.begin : self.begin + self.y.size]
 
@@ -236,9 +238,9 @@ class BatchPasses:
     classes: Array = field(default_factory=lambda: np.empty(0))
     categories: CodedCategories = None
     is_checked: bool = False
-    weights: SampleWeights | None = None  # of all examples; zero where they do not count
-    sample_weight: FloatArray | None = None  # what the user says that they weigh
-    held_out: BoolArray | None = None  # of the examples that count, those not trained on
+    weights: SampleWeights | None = None  # of all examples, zero included, times class weights
+    sample_weight: FloatArray | None = None  # of all examples, as the batches have them
+    held_out: BoolArray | None = None  # of those of positive weight, which are not trained on
     _pending: Iterator[Batch] | None = None
     _n_rows: int | None = None
     _expected: Fingerprint | None = None
@@ -273,7 +275,7 @@ class BatchPasses:
         return self.weights is None or self.weights.integer_weights
 
     def count(self) -> int:
-        """Return the number of examples that count."""
+        """Return the number of examples of positive weight."""
         if self._expected is None:
             for _ in self.read("reading labels"):
                 pass
@@ -281,16 +283,17 @@ class BatchPasses:
         return self._expected.n_rows
 
     def keys(self) -> RowKeys:
-        """Return what folds are made of, for the examples that count."""
+        """Return what folds are made of, for the examples of positive weight."""
         self.count()  # reads them
         self._hashes, self._labels = [np.concatenate(self._hashes)], [np.concatenate(self._labels)]
-        own = self.sample_weight
-        kept = None if own is None else own[own > 0]
+        positive = self.sample_weight
+        if positive is not None:
+            positive = positive[positive > 0]
         labels = np.searchsorted(self.classes, self._labels[0])
-        return RowKeys(self._hashes[0], labels, kept, self.class_weight is not None)
+        return RowKeys(self._hashes[0], labels, positive, self.class_weight is not None)
 
     def masses(self) -> IntArray:
-        """Return the weights of the examples that count."""
+        """Return the integer weights of the examples of positive weight."""
         if self.weights is None:
             return np.ones(self.count(), dtype=np.int64)
         return np.asarray(self.weights.of_each[self.weights.of_each > 0])
@@ -307,22 +310,22 @@ class BatchPasses:
         self._expected = Fingerprint()
         self._expected.add(self.classes[keys.labels], masses, keys.hashes, held_out)
 
-    def read(self, task: str) -> Iterator[_BatchExamples]:
+    def read(self, task: str) -> Iterator[_CheckedBatch]:
         """Yield the examples of positive weight of each batch; check that they are the same."""
         expected, seen, labels = self._expected, Fingerprint(), []
         keeps = self.keeps_keys and not self._hashes
-        for rows in self._positive(task):
-            held_out = None if self.held_out is None else rows.of(self.held_out)
-            if held_out is not None and held_out.size < rows.y.size:
+        for batch in self._positive(task):
+            held_out = None if self.held_out is None else batch.part_of(self.held_out)
+            if held_out is not None and held_out.size < batch.y.size:
                 raise ValueError(f"{OTHER_ROWS}; there are more of them now")
-            seen.add(rows.y, rows.weights, rows.hashes, held_out)
+            seen.add(batch.y, batch.weights, batch.hashes, held_out)
             if expected is not None:
                 seen.compare(expected, ended=False)
             if keeps:
-                self._hashes.append(rows.hashes)
-                self._labels.append(rows.y)
-            labels.append(np.unique(rows.y))
-            yield rows
+                self._hashes.append(batch.hashes)
+                self._labels.append(batch.y)
+            labels.append(np.unique(batch.y))
+            yield batch
         if expected is not None:
             seen.compare(expected)
             return
@@ -330,7 +333,7 @@ class BatchPasses:
         if not self.classes.size:
             self.classes = find_classes(np.concatenate(labels))
 
-    def _positive(self, task: str) -> Iterator[_BatchExamples]:
+    def _positive(self, task: str) -> Iterator[_CheckedBatch]:
         """Yield the examples of positive weight of each batch that has any."""
         n_rows = begin = 0
         for k, _, X, y, categories in self._batches(task):
@@ -346,7 +349,7 @@ class BatchPasses:
             if not heavy.all():
                 X, y, weights = X[heavy], y[heavy], weights[heavy]
             if y.size:
-                yield _BatchExamples(X, y, weights, hash_rows(X), begin)
+                yield _CheckedBatch(X, y, weights, hash_rows(X), begin)
                 begin += y.size
         self._n_rows = n_rows
 
@@ -357,11 +360,11 @@ class BatchPasses:
             labels.append(np.asarray(batch.y))
             weights.append(np.zeros(0) if batch.sample_weight is None else batch.sample_weight)
         weighted = any(map(np.size, weights))
-        for k, (own, of_labels) in enumerate(zip(weights, labels, strict=True)):
-            if weighted and np.shape(own) != of_labels.shape:
+        for k, (of_batch, y) in enumerate(zip(weights, labels, strict=True)):
+            if weighted and np.shape(of_batch) != y.shape:
                 raise ValueError(
                     "all batches must have a sample weight for each label, or none; batch "
-                    f"{k} has {np.size(own)} weights for {of_labels.size} labels"
+                    f"{k} has {np.size(of_batch)} weights for {y.size} labels"
                 )
         y = np.concatenate(labels)
         self.classes = find_classes(y)

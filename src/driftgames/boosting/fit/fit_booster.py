@@ -126,7 +126,7 @@ def _choose_held_out(plan: Plan, source: Source) -> BoolArray | None:
     if plan.stopping is None or not plan.holds_out:
         return None
     keys = source.keys()
-    return plan.stopping.choose(keys.hashes, keys.labels, source.masses())
+    return plan.stopping.choose_held_out(keys.hashes, keys.labels, source.masses())
 
 
 def _race(
@@ -145,11 +145,17 @@ def _race(
         some = sample_rows(keys)
         rows, keys = rows.take(some), keys.take(some)
     assert isinstance(rows, LocalRows)
+<<<<<<< HEAD
     stages = None if plan.is_watched else plan.n_rounds
     silent = nullcontext(lambda steps: None)
     bar = progress("choosing a size", None, "trials") if job.verbose else silent
+=======
+    # the rounds of a watched fit end elsewhere: the race chooses leaves at its own best stage
+    n_rounds = None if plan.is_watched else plan.n_rounds
+    bar = progress("choosing a size", None, "trials", show=bool(job.verbose))
+>>>>>>> stranger
     with bar as on_progress:
-        race = choose_size(job, rows, keys, stages, threads, on_progress)
+        race = choose_size(job, rows, keys, n_rounds, threads, on_progress)
     if race is not None and source.race_on_sample:
         return replace(race, on_sample=True)
     return race
@@ -219,9 +225,9 @@ class _FoldVotes:
         job, source, n_threads = self._job, self._source, self._threads.n_threads
         folds, model = make_folds(source.keys()), fitted.model
         if not folds.numbers or model.n_rounds == 0:
-            everything = np.ones(folds.fold_of.size, dtype=bool)
-            seen = source.votes(model, everything, n_threads)
-            return fitted.calibrated(folds.outcomes.calibrate(seen), None)
+            every_example = np.ones(folds.fold_of.size, dtype=bool)
+            training_votes = source.votes(model, every_example, n_threads)
+            return fitted.calibrated(folds.outcomes.calibrate(training_votes), None)
         votes = []
         for fold in folds.numbers:
             held_out = folds.fold_of == fold
@@ -229,8 +235,8 @@ class _FoldVotes:
             fold_job = job.for_fold(model.n_rounds, self._shape, n_examples)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # the fit itself has said it
-                one = fit_booster(fold_job, source.select(~held_out))
-            votes.append(source.votes(one.model, held_out, n_threads))
+                of_fold = fit_booster(fold_job, source.select(~held_out))
+            votes.append(source.votes(of_fold.model, held_out, n_threads))
         return _calibrate(fitted, folds, votes)
 
 

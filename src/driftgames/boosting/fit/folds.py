@@ -76,29 +76,29 @@ class Folds:
     outcomes: Outcomes
 
     @cached_property
-    def rows(self) -> IntArray:
-        """The examples that a fold holds out, in their order."""
+    def held_out_rows(self) -> IntArray:
+        """The numbers of the examples that the folds hold out, ascending."""
         return np.flatnonzero(np.isin(self.fold_of, self.numbers))
 
     @cached_property
     def held_out(self) -> Outcomes:
-        """What the votes on these examples are judged by."""
-        return self.outcomes.take(self.rows)
+        """The outcomes of these examples: what the votes on them are judged by."""
+        return self.outcomes.take(self.held_out_rows)
 
     def first(self, n_folds: int | None) -> Folds:
         """Return the first of the folds; all with None."""
         return replace(self, numbers=self.numbers[:n_folds])
 
     def join(self, votes: Sequence[FloatArray]) -> FloatArray:
-        """Return the votes on `rows`, from those of each fold on the examples that it holds out."""
+        """Return the votes on `held_out_rows`, from those of each fold on its own of them."""
         joined = np.empty((self.fold_of.size, *votes[0].shape[1:]))
-        for number, own in zip(self.numbers, votes, strict=True):
-            joined[self.fold_of == number] = own
-        return joined[self.rows]
+        for number, of_fold in zip(self.numbers, votes, strict=True):
+            joined[self.fold_of == number] = of_fold
+        return joined[self.held_out_rows]
 
     def count(self, votes: FloatArray, calibration: Any) -> HeldOut | None:
-        """Return what the votes on `rows` got wrong, fold by fold."""
-        fold_of = self.fold_of[self.rows]
+        """Return what the votes on `held_out_rows` got wrong, fold by fold."""
+        fold_of = self.fold_of[self.held_out_rows]
         parts = [fold_of == number for number in self.numbers]
         return self.held_out.count(votes, parts, calibration)
 

@@ -36,7 +36,7 @@ class Stopping:
     only_if_many: bool = False
     """Whether few examples play all rounds; see `fit_booster.MANY`."""
 
-    def choose(self, hashes: Array, labels: IntArray, masses: IntArray) -> BoolArray:
+    def choose_held_out(self, hashes: Array, labels: IntArray, masses: IntArray) -> BoolArray:
         """Return which examples are held out; every class keeps examples to train on."""
         share = self.validation_fraction or 0.0
         share = share if share < 1 else share / labels.size  # a number of examples
@@ -112,15 +112,15 @@ class Columns:
     """What is known of the columns of the examples, and of their labels."""
 
     classes: Array
-    """The labels; of numbers, the thresholds."""
+    """The labels in order; of a regressor, the thresholds of the outcome."""
     n_features: int
     names: Array | None = None
     gaps: IntArray | None = None
-    """Of numbers, the mass of the pairs with each threshold."""
+    """Of a regressor, the mass of the pairs with each threshold; else None."""
 
     @classmethod
     def of(cls, classes: Array, checks: ExampleChecks) -> Columns:
-        """Return the columns that the checks of examples have noted."""
+        """Return the columns that examples had in their checks."""
         return cls(classes, checks.n_features, checks.names)
 
     def empty_model(self, encoder: CategoryEncoder | None) -> FittedModel:
@@ -129,7 +129,10 @@ class Columns:
 
     @property
     def n_leaf_classes(self) -> int:
-        """How many classes a tree needs leaves for: a leaf has a position among all thresholds."""
+        """The number of classes by which sizes of trees are chosen.
+
+        Each class needs a leaf of its own. Thresholds do not: every leaf votes for all of them.
+        """
         return self.classes.size if self.gaps is None else 2
 
     @property

@@ -95,7 +95,10 @@ class LocalRows(Rows):
     def coded(
         self, held_out: BoolArray | None, *, ranked: bool
     ) -> tuple[CategoryEncoder | None, BinnedData]:
-        """Return all rows in bins, coded without the labels of those ``held_out``."""
+        """Return all rows in bins, coded without the labels of those ``held_out``.
+
+        With ``ranked`` features of categories have columns of ranks too, which trees ask about.
+        """
 
     @contextmanager
     def open(self, job: Job, shape: TreeShape, n_rounds: int, threads: Threads) -> Iterator[Opened]:
@@ -216,11 +219,11 @@ class MemorySource(Source):
 
     def unseen(self, held_out: BoolArray | None, encoder: CategoryEncoder | None) -> Unseen:
         """Return the examples ``held_out``, or all."""
-        at = slice(None) if held_out is None else held_out
-        X = self._X[at]
+        chosen = slice(None) if held_out is None else held_out
+        X = self._X[chosen]
         if encoder is not None and self._categories is not None:
             X = encoder.expand(encoder.recode(X, self._categories))
-        return Unseen(X, self._y[at], self._weights.of_each[at])
+        return Unseen(X, self._y[chosen], self._weights.of_each[chosen])
 
     def select(self, taken: BoolArray) -> MemorySource:
         """Return some of the examples."""
@@ -267,7 +270,7 @@ class MemoryRows(LocalRows):
             return None, self._binned
         seen = np.ones(self.n_rows, dtype=bool) if held_out is None else ~held_out
         weights = self.weights._replace(of_each=self.weights.of_each[seen])
-        encoder, _ = CategoryEncoder.learn(
+        encoder = CategoryEncoder.learn(
             self.X[seen],
             self.categories,
             self.labels[seen],

@@ -33,7 +33,7 @@ class CategoryEncoder:
       :math:`\sum_{i: x_i = c, y_i = 1} w_i / \sum_{i: x_i = c} w_i` for sample weights :math:`w`,
       with ties in the order of the categories. For more than two classes there is one such order
       for each class. A category is rare if its weight, times the share of the rarer class, is
-      below `category_counts.RARE`: its mean label says too little. Rare categories, missing values
+      below `RARE`: its mean label says too little. Rare categories, missing values
       and unknown categories have no rank: there they are the missing values of that column.
 
     Parameters
@@ -59,8 +59,8 @@ class CategoryEncoder:
         *,
         ranked: bool,
         gaps: IntArray | None = None,
-    ) -> tuple[Self, FloatArray]:
-        """Return the encoder for these examples, and their codes.
+    ) -> Self:
+        """Return the encoder for these examples.
 
         ``codes`` and ``categories`` are those of `frames.code_columns`, and ``labels`` number the
         classes. A category that no example holds gets no column; later codes then move up.
@@ -71,10 +71,9 @@ class CategoryEncoder:
             counts = CategoryCounts.of(codes, categories, labels, masses, labels.max() + 1)
         else:
             counts = CategoryCounts.of_numbers(codes, categories, labels, masses, gaps)
-        encoder = cls.of_counts(
+        return cls.of_counts(
             categories, counts, integer_weights=weights.integer_weights, ranked=ranked
         )
-        return encoder, encoder.recode(codes, categories)
 
     @classmethod
     def of_counts(

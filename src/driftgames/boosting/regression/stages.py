@@ -168,7 +168,7 @@ class HeldOutScores:
         as conformal prediction does.
         """
         n = self.low.size
-        outside = math.floor((n + 1) * (1.0 - coverage) / 2.0)
+        outside = math.floor(round((n + 1) * (1.0 - coverage) / 2.0, 9))  # 0.1 of 20 is 2
         if outside == 0:
             return 0.0, 1.0
         low, high = float(self.low[outside - 1]), float(self.high[n - outside])
