@@ -145,15 +145,10 @@ def _race(
         some = sample_rows(keys)
         rows, keys = rows.take(some), keys.take(some)
     assert isinstance(rows, LocalRows)
-<<<<<<< HEAD
-    stages = None if plan.is_watched else plan.n_rounds
-    silent = nullcontext(lambda steps: None)
-    bar = progress("choosing a size", None, "trials") if job.verbose else silent
-=======
     # the rounds of a watched fit end elsewhere: the race chooses leaves at its own best stage
     n_rounds = None if plan.is_watched else plan.n_rounds
-    bar = progress("choosing a size", None, "trials", show=bool(job.verbose))
->>>>>>> stranger
+    silent = nullcontext(lambda steps: None)
+    bar = progress("choosing a size", None, "trials") if job.verbose else silent
     with bar as on_progress:
         race = choose_size(job, rows, keys, n_rounds, threads, on_progress)
     if race is not None and source.race_on_sample:

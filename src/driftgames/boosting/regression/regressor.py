@@ -110,9 +110,11 @@ class NHBoostDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
     >>> X, y = load_diabetes(return_X_y=True)
     >>> booster = NHBoostDTRegressor(100, max_leaves=4, n_stages=1).fit(X[:350], y[:350])
     >>> booster.predict(X[350:353]).round()
-    array([0., 0., 0.])
+    array([250., 111.,  83.])
     >>> booster.predict_interval(X[350:353], coverage=0.8).round()
-    array([[0., 0.]])
+    array([[168., 297.],
+           [ 55., 179.],
+           [ 47., 141.]])
     """
 
     n_estimators: int | str = "auto"
