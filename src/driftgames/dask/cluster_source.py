@@ -36,7 +36,7 @@ from driftgames.core.display import Displayed, Fields, Sketch
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
 from driftgames.dask import partitions
 from driftgames.dask.exchange import ActorExchange, ClusterWatch
-from driftgames.dask.partitions import Part, PartitionPlan, PartSummary
+from driftgames.dask.partitions import Part, PartitionSetup, PartSummary
 from driftgames.tables import counted
 
 
@@ -69,7 +69,7 @@ class ClusterSource(Source):
     """Examples in partitions, delayed `Part` objects.
 
     ``weighted`` tells whether they have sample weights. A fold that shares the weights and the cuts
-    of the fit to all rows is given their ``shared`` plan.
+    of the fit to all rows is given their ``shared`` setup.
     """
 
     race_on_sample = True
@@ -85,29 +85,29 @@ class ClusterSource(Source):
         *,
         weighted: bool,
         class_weight: Any,
-        shared: PartitionPlan | None = None,
+        shared: PartitionSetup | None = None,
     ) -> None:
-        self._client, self._parts, self._timeout = client, parts, timeout
+        self.client, self._parts, self.timeout = client, parts, timeout
         self._weighted, self._class_weight = weighted, class_weight
-        self._shared = shared
-        self._survey = Survey(client, parts, timeout)
-        surveyed = self._survey.check(class_weight, weighted=weighted)
-        self.plan = surveyed if shared is None else shared
-        head = self._survey.first
-        names = None if head.names is None else np.array(head.names, dtype=object)
-        self.columns = Columns(self.plan.classes, head.n_features, names)
-        self._found: tuple[RowKeys, IntArray] | None = None
+        self._is_shared = shared is not None
+        self.survey = Survey(client, parts, timeout)
+        surveyed = self.survey.check(class_weight, weighted=weighted)
+        self.setup = surveyed if shared is None else shared
+        first = self.survey.first
+        names = None if first.names is None else np.array(first.names, dtype=object)
+        self.columns = Columns(self.setup.classes, first.n_features, names)
+        self._known_keys: tuple[RowKeys, IntArray] | None = None
         self._unseen: list[partitions.Part] = []
 
     def count(self) -> int:
         """Return the number of examples of positive weight."""
-        return self._survey.n_rows
+        return self.survey.n_rows
 
     def _keys_and_masses(self) -> tuple[RowKeys, IntArray]:
-        if self._found is None:
-            keys, masses = self._survey.keys(self.plan)
-            self._found = replace(keys, class_weighted=self._class_weight is not None), masses
-        return self._found
+        if self._known_keys is None:
+            keys, masses = self.survey.keys(self.setup)
+            self._known_keys = replace(keys, class_weighted=self._class_weight is not None), masses
+        return self._known_keys
 
     def keys(self) -> RowKeys:
         """Return what folds are made of, for all partitions in order."""
@@ -122,102 +122,99 @@ class ClusterSource(Source):
         if job.makes_folds:
             self.keys()  # before the partitions are released
         if held_out is not None:
-            self._unseen = self._survey.hold_out(held_out)
-        return _ClusterRows(self, self._survey, job, plan)
+            self._unseen = self.survey.hold_out(held_out)
+        return _ClusterRows(self, job, plan)
 
     def unseen(self, held_out: BoolArray | None, encoder: CategoryEncoder | None) -> Unseen:
         """Return the examples held out."""
-        plan = replace(self.plan, encoder=encoder)
-        joined = join([(plan.columns(part), part.y, plan.masses(part)) for part in self._unseen])
+        setup = replace(self.setup, encoder=encoder)
+        joined = join([(setup.columns(part), part.y, setup.masses(part)) for part in self._unseen])
         assert joined is not None
         return Unseen(*joined)
 
     def select(self, taken: BoolArray) -> ClusterSource:
         """Return some of the examples; they share weights and cuts if nothing else differs."""
         take = dask.delayed(partitions.Part.take, pure=False)
-        rest = [take(self._parts[k], some) for k, some in self._survey.by_part(taken).items()]
-        alike = self.plan.encoder is None and not self._unseen
+        rest = [take(self._parts[k], some) for k, some in self.survey.by_part(taken).items()]
+        # an encoder knows labels that a fold must not see; early stopping has cuts of fewer rows
+        alike = self.setup.encoder is None and not self._unseen
         return ClusterSource(
-            self._client,
+            self.client,
             rest,
-            self._timeout,
+            self.timeout,
             weighted=self._weighted,
             class_weight=self._class_weight,
-            shared=self.plan if alike else None,
+            shared=self.setup if alike else None,
         )
 
     def votes(self, model: FittedModel, taken: BoolArray, n_threads: int) -> FloatArray:
         """Return the votes of a model on some of the examples."""
-        return self._survey.vote(self._parts, taken, model)
+        return self.survey.vote(self._parts, taken, model)
 
-    def sample(self, rows: IntArray, job: Job, plan: Plan) -> MemoryRows:
-        """Return some of the examples in memory here."""
-        keys = self.keys()
-        wanted = np.zeros(keys.labels.size, dtype=bool)
-        wanted[rows] = True
-        parts = self._survey.take(wanted)
-        weights = np.concatenate([self.plan.masses(part) for part in parts])
-        return MemoryRows(
-            self.columns,
-            stack_rows([self.plan.codes(part) for part in parts]),
-            keys.labels[rows],
-            SampleWeights(weights, self.plan.integer_weights),
-            self.plan.categories,
-            plan.bins_for(lambda: int(rows.size)),
-            job.monotonic_cst,
-        )
-
-    @contextmanager
-    def open(self, job: Job, plan: Plan, shape: TreeShape, n_rounds: int) -> Iterator[Opened]:
-        """Bin the partitions where they are, and begin a game of them."""
-        if not isinstance(job.rule, MistakeRule):
-            raise ValueError("a cluster weighs examples by their number of mistakes")
-        survey, found = self._survey, self.plan
-        if self._shared is None:
-            found = replace(found, encoder=survey.encoder(found, ranked=not shape.is_stump))
-        model = self.columns.empty_model(found.encoder)
-        constraints = self.columns.constraints(job.monotonic_cst, found.encoder)
-        found = replace(found, shape=shape)
-        if found.cuts is None:
-            found = replace(
-                found, cuts=survey.cuts(found, plan.bins_for(lambda: survey.n_training))
-            )
-        assert found.cuts is not None
-        self.plan = found
-        with ActorExchange(self._client, survey.parts, found, self._timeout) as exchange:
-            exchange.make_holders(survey.release())
-            begun = time.perf_counter()
-            learner = RemoteLearner(
-                found.cuts, shape, found.classes.size, found.integer_weights, constraints
-            )
-            yield Opened(RemoteGame(job.rule, exchange, learner, n_rounds), model)
-            seconds = time.perf_counter() - begun
-            waited = max(exchange.seconds - exchange.busiest_seconds(), 0.0)
-            self.report = ExchangeReport(seconds, waited, exchange.n_asked, exchange.n_lost)
+    def complete_setup(self, shape: TreeShape, plan: Plan) -> PartitionSetup:
+        """Return all that makes shares of the partitions, encoder and cuts too."""
+        setup = self.setup
+        if not self._is_shared:
+            encoder = self.survey.encoder(setup, ranked=not shape.is_stump)
+            setup = replace(setup, encoder=encoder)
+        setup = replace(setup, shape=shape)
+        if setup.cuts is None:
+            max_bins = plan.bins_for(lambda: self.survey.n_training)
+            setup = replace(setup, cuts=self.survey.cuts(setup, max_bins))
+        self.setup = setup
+        return setup
 
 
 class _ClusterRows(Rows):
     """The examples to train on, on the workers."""
 
-    def __init__(self, source: ClusterSource, survey: Survey, job: Job, plan: Plan) -> None:
+    def __init__(self, source: ClusterSource, job: Job, plan: Plan) -> None:
         self._source, self._job, self._plan = source, job, plan
-        self._n_rows = survey.n_training
-        self._kept: IntArray | None = survey.kept
 
     @property
     def n_rows(self) -> int:
         """The number of examples."""
-        return self._n_rows
+        return self._source.survey.n_training
 
     def take(self, rows: IntArray) -> MemoryRows:
-        """Return some of the examples, in memory."""
-        if self._kept is not None:
-            rows = self._kept[rows]
-        return self._source.sample(rows, self._job, self._plan)
+        """Return some of the examples, in memory here."""
+        source, setup, keys = self._source, self._source.setup, self._source.keys()
+        if source.survey.kept is not None:
+            rows = source.survey.kept[rows]
+        wanted = np.zeros(keys.labels.size, dtype=bool)
+        wanted[rows] = True
+        parts = source.survey.take(wanted)
+        weights = np.concatenate([setup.masses(part) for part in parts])
+        return MemoryRows(
+            source.columns,
+            stack_rows([setup.codes(part) for part in parts]),
+            keys.labels[rows],
+            SampleWeights(weights, setup.integer_weights),
+            setup.categories,
+            self._plan.bins_for(lambda: int(rows.size)),
+            self._job.monotonic_cst,
+        )
 
-    def open(self, job: Job, shape: TreeShape, n_rounds: int, threads: Threads) -> Any:
-        """Begin a game of these examples."""
-        return self._source.open(job, self._plan, shape, n_rounds)
+    @contextmanager
+    def open(self, job: Job, shape: TreeShape, n_rounds: int, threads: Threads) -> Iterator[Opened]:
+        """Bin the partitions where they are, and begin a game of them."""
+        if not isinstance(job.rule, MistakeRule):
+            raise ValueError("a cluster weighs examples by their number of mistakes")
+        source, survey = self._source, self._source.survey
+        setup = source.complete_setup(shape, self._plan)
+        constraints = source.columns.constraints(job.monotonic_cst, setup.encoder)
+        assert setup.cuts is not None
+        learner = RemoteLearner(
+            setup.cuts, shape, setup.classes.size, setup.integer_weights, constraints
+        )
+        with ActorExchange(source.client, survey.parts, setup, source.timeout) as exchange:
+            exchange.make_holders(survey.release())
+            begun = time.perf_counter()
+            game = RemoteGame(job.rule, exchange, learner, n_rounds)
+            yield Opened(game, source.columns.empty_model(setup.encoder))
+            seconds = time.perf_counter() - begun
+            waited = max(exchange.seconds - exchange.busiest_seconds(), 0.0)
+            source.report = ExchangeReport(seconds, waited, exchange.n_asked, exchange.n_lost)
 
 
 _FAN_IN = 8  # summaries that are merged at a time
@@ -234,16 +231,16 @@ class Survey:
         self._watch = ClusterWatch(client, timeout)
         self.parts = dict(enumerate(parts))
         futures = client.compute(list(parts))
-        heads = self._map(partitions.summarise_partition, futures)
-        self._heads = {k: head for k, head in enumerate(heads) if head is not None}
-        self._futures = {k: futures[k] for k, head in self._heads.items() if head.n_rows}
+        summaries = self._map(partitions.summarise_partition, futures)
+        self._summaries = {k: summary for k, summary in enumerate(summaries) if summary is not None}
+        self._futures = {k: futures[k] for k, summary in self._summaries.items() if summary.n_rows}
         self.kept: IntArray | None = None
         """The numbers of the examples to train on; None if nothing is held out."""
 
     @property
     def n_rows(self) -> int:
         """The number of examples of positive weight."""
-        return sum(head.n_rows for head in self._heads.values())
+        return sum(summary.n_rows for summary in self._summaries.values())
 
     @property
     def n_training(self) -> int:
@@ -253,40 +250,42 @@ class Survey:
     @property
     def first(self) -> PartSummary:
         """What is known of the first partition: all have the same features."""
-        head: PartSummary = next(iter(self._heads.values()))
-        return head
+        summary: PartSummary = next(iter(self._summaries.values()))
+        return summary
 
-    def check(self, class_weight: Any, *, weighted: bool) -> PartitionPlan:
+    def check(self, class_weight: Any, *, weighted: bool) -> PartitionSetup:
         """Return the classes, weights and categories; all partitions must have the same columns."""
-        if not self._heads:
+        if not self._summaries:
             raise ValueError("X must have examples; all partitions are empty")
-        first, one = next(iter(self._heads.items()))
-        for k, head in self._heads.items():
-            if (head.n_features, head.names) != (one.n_features, one.names):
+        first, one = next(iter(self._summaries.items()))
+        for k, summary in self._summaries.items():
+            if (summary.n_features, summary.names) != (one.n_features, one.names):
                 raise ValueError(
                     f"all partitions must have the same features; partition {first} has "
-                    f"{_features(one)}, partition {k} has {_features(head)}"
+                    f"{_features(one)}, partition {k} has {_features(summary)}"
                 )
-            if (head.seen is None) != (one.seen is None):
-                some, none = (first, k) if head.seen is None else (k, first)
+            if (summary.seen is None) != (one.seen is None):
+                some, none = (first, k) if summary.seen is None else (k, first)
                 raise ValueError(
                     f"all partitions must have categories or none; partition {some} has some, "
                     f"partition {none} has none"
                 )
-        heads = list(self._heads.values())
-        plan = PartitionPlan(find_classes(np.concatenate([head.labels for head in heads])))
-        seen = [head.seen for head in heads if head.seen is not None]
+        summaries = list(self._summaries.values())
+        setup = PartitionSetup(
+            find_classes(np.concatenate([summary.labels for summary in summaries]))
+        )
+        seen = [summary.seen for summary in summaries if summary.seen is not None]
         if seen:
-            plan = replace(plan, categories=reduce(add, seen).categories)
-            warn_of_identifiers(plan.categories, [self.n_rows] * one.n_features, one.names)
+            setup = replace(setup, categories=reduce(add, seen).categories)
+            warn_of_identifiers(setup.categories, [self.n_rows] * one.n_features, one.names)
         if weighted or class_weight is not None:
-            plan = self._weigh(plan, class_weight)
-        return plan
+            setup = self._weigh(setup, class_weight)
+        return setup
 
-    def _weigh(self, plan: PartitionPlan, class_weight: Any) -> PartitionPlan:
+    def _weigh(self, setup: PartitionSetup, class_weight: Any) -> PartitionSetup:
         """Find the weights of the classes, and the scale of all weights."""
-        heads, classes = self._heads.values(), plan.classes.tolist()
-        present = {label for head in heads for label in head.spans}
+        summaries, classes = self._summaries.values(), setup.classes.tolist()
+        present = {label for summary in summaries for label in summary.spans}
         if len(present) < 2:
             raise ValueError(
                 "sample_weight must not be zero for all of one class; positive weights have "
@@ -294,21 +293,25 @@ class Survey:
             )
         factors = np.ones(len(classes))
         if class_weight is not None:
-            masses = [sum((h.masses.get(c, 0) for h in heads), Fraction(0)) for c in classes]
-            factors = class_factors(class_weight, plan.classes, masses)
-            plan = replace(plan, factors=factors)
+            masses = [
+                sum((each.masses.get(c, 0) for each in summaries), Fraction(0)) for c in classes
+            ]
+            factors = class_factors(class_weight, setup.classes, masses)
+            setup = replace(setup, factors=factors)
         spans = [
             (low * factor, high * factor)
             for label, factor in zip(classes, factors.tolist(), strict=True)
-            for low, high in (head.spans[label] for head in heads if label in head.spans)
+            for low, high in (
+                summary.spans[label] for summary in summaries if label in summary.spans
+            )
         ]
         span = min(low for low, _ in spans), max(high for _, high in spans)
-        totals = self._map(partitions.weight_totals, self._present, plan, span)
-        return replace(plan, scale=WeightScale.of(span, reduce(add, totals)))
+        totals = self._map(partitions.weight_totals, self._present, setup, span)
+        return replace(setup, scale=WeightScale.of(span, reduce(add, totals)))
 
-    def keys(self, plan: PartitionPlan) -> tuple[RowKeys, IntArray]:
+    def keys(self, setup: PartitionSetup) -> tuple[RowKeys, IntArray]:
         """Return what folds are made of, for all partitions in order, and the weights."""
-        keys, masses = zip(*self._map(partitions.find_keys, self._present, plan), strict=True)
+        keys, masses = zip(*self._map(partitions.find_keys, self._present, setup), strict=True)
         hashes, labels = ([getattr(each, name) for each in keys] for name in ("hashes", "labels"))
         weights = [each.sample_weight for each in keys if each.sample_weight is not None]
         sample_weight = np.concatenate(weights) if weights else None
@@ -317,7 +320,7 @@ class Survey:
 
     def by_part(self, of_all: BoolArray) -> dict[int, BoolArray]:
         """Return an array over all examples by the numbers of their partitions."""
-        sizes = {k: head.n_rows for k, head in self._heads.items() if head.n_rows}
+        sizes = {k: summary.n_rows for k, summary in self._summaries.items() if summary.n_rows}
         ends = np.cumsum(list(sizes.values()))[:-1]
         return dict(zip(sizes, np.split(of_all, ends), strict=True))
 
@@ -345,31 +348,37 @@ class Survey:
         take, submit = partitions.Part.take, self._client.submit
         return {k: submit(take, self._futures[k], some, pure=False) for k, some in by_part.items()}
 
-    def encoder(self, plan: PartitionPlan, *, ranked: bool) -> CategoryEncoder | None:
+    def encoder(self, setup: PartitionSetup, *, ranked: bool) -> CategoryEncoder | None:
         """Return the encoder of the categories, if there are any."""
-        if plan.categories is None:
+        if setup.categories is None:
             return None
-        counts = reduce(add, self._map(partitions.count_categories, self._present, plan))
-        exact = plan.integer_weights
+        counts = reduce(add, self._map(partitions.count_categories, self._present, setup))
+        exact = setup.integer_weights
         return CategoryEncoder.of_counts(
-            plan.categories, counts, integer_weights=exact, ranked=ranked
+            setup.categories, counts, integer_weights=exact, ranked=ranked
         )
 
-    def cuts(self, plan: PartitionPlan, max_bins: int) -> Cuts:
+    def cuts(self, setup: PartitionSetup, max_bins: int) -> Cuts:
         """Return the cuts, from summaries that the workers merge."""
-        cuts = self._find_cuts(plan, max_bins, self.n_training)
-        if cuts is None:  # rows have many copies
-            cuts = self._find_cuts(plan, max_bins, None)
+        cuts = self._find_cuts(setup, max_bins, self.n_training)
+        if cuts is None:
+            cuts = self._find_cuts(setup, max_bins, None)
         assert cuts is not None
         return cuts
 
-    def _find_cuts(self, plan: PartitionPlan, max_bins: int, n_expected: int | None) -> Cuts | None:
+    def _find_cuts(
+        self, setup: PartitionSetup, max_bins: int, n_expected: int | None
+    ) -> Cuts | None:
+        """Return the cuts; None if rows have so many copies that ``n_expected`` kept too few."""
         client = self._client
-        task, settings = (
+        level = client.map(
             partitions.summarise_values,
-            {"max_bins": max_bins, "n_expected": n_expected},
+            self._present,
+            setup=setup,
+            max_bins=max_bins,
+            n_expected=n_expected,
+            pure=False,
         )
-        level = client.map(task, self._present, plan=plan, **settings, pure=False)
         while len(level) > 1:
             groups = [level[k : k + _FAN_IN] for k in range(0, len(level), _FAN_IN)]
             level = [
@@ -408,5 +417,5 @@ class Survey:
         return results
 
 
-def _features(head: partitions.PartSummary) -> str:
-    return f"{head.n_features}" if head.names is None else f"{list(head.names)}"
+def _features(summary: partitions.PartSummary) -> str:
+    return f"{summary.n_features}" if summary.names is None else f"{list(summary.names)}"

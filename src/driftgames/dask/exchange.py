@@ -1,7 +1,7 @@
-"""The exchange of questions and answers with the holders; it replaces workers that are lost.
+"""The exchange of commands and answers with the holders; it replaces workers that are lost.
 
-A question goes to all holders at once. If a worker dies or falls silent, Dask recomputes its
-partitions elsewhere, a new holder bins them and replays the questions so far, and the fit goes on.
+A command goes to all holders at once. If a worker dies or falls silent, Dask recomputes its
+partitions elsewhere, a new holder bins them and replays the commands so far, and the fit goes on.
 Answers are exact sums, so that the model does not depend on who answered.
 """
 
@@ -17,8 +17,8 @@ from typing import Any
 from distributed import Client, wait
 
 from driftgames.boosting.engine.remote_game import LASTING, Command, combine
-from driftgames.dask.holder import Holder, Letter
-from driftgames.dask.partitions import PartitionPlan
+from driftgames.dask.holder import Holder, Message
+from driftgames.dask.partitions import PartitionSetup
 
 PATIENCE = 1.0
 """Seconds without an answer after which the scheduler is asked whether the worker lives."""
@@ -27,7 +27,7 @@ MOST_COMPILATION = 600.0
 """Seconds for which a worker may compile during one answer before ``timeout`` counts."""
 
 MOST_LOSSES = 20
-"""How often partitions may be lost during one question."""
+"""How often partitions may be lost during one exchange."""
 
 
 class LostWorkersError(RuntimeError):
@@ -39,8 +39,8 @@ class _LostError(Exception):
 
 
 @dataclass(eq=False)
-class _Place:
-    """Where a holder is: its worker, its partitions and its actor."""
+class _HolderHandle:
+    """The client's side of a `Holder`: its future, worker, partitions and actor."""
 
     future: Any
     address: str
@@ -56,13 +56,13 @@ class ActorExchange:
     """
 
     def __init__(
-        self, client: Client, parts: dict[int, Any], plan: PartitionPlan, timeout: float
+        self, client: Client, parts: dict[int, Any], setup: PartitionSetup, timeout: float
     ) -> None:
         self._client = client
         self._parts = parts
-        self._plan = plan
+        self._setup = setup
         self._watch = ClusterWatch(client, timeout)
-        self._holders: list[_Place] = []
+        self._holders: list[_HolderHandle] = []
         self._missing: list[int] = []
         self._log: list[Command] = []
         self._this_round: list[Command] = []
@@ -80,7 +80,7 @@ class ActorExchange:
 
     def make_holders(self, futures: dict[int, Any]) -> None:
         """Make holders of these partitions where they are; note those that are lost."""
-        made: list[_Place] = []
+        made: list[_HolderHandle] = []
         homes = self._client.who_has(list(futures.values()))
         by_address: dict[str, list[int]] = {}
         for k, future in futures.items():
@@ -92,14 +92,14 @@ class ActorExchange:
         for address, numbers in by_address.items():
             future = self._client.submit(
                 Holder,
-                self._plan,
+                self._setup,
                 [futures[k] for k in numbers],
                 key=f"driftgames-holder-{uuid.uuid4().hex}",
                 actor=True,
                 workers=[address],
                 allow_other_workers=False,
             )
-            made.append(_Place(future, address, numbers))
+            made.append(_HolderHandle(future, address, numbers))
         self._holders += made
         for holder in made:
             try:
@@ -110,14 +110,14 @@ class ActorExchange:
             future.release()  # the workers keep the bins only
 
     def ask(self, name: str, *arguments: Any) -> Any:
-        """Return the answer of all examples."""
+        """Return the answer of all examples to a command."""
         return self.ask_each((name, arguments))[0]
 
-    def ask_each(self, *questions: Command) -> list[Any]:
-        """Return the answers of all examples to questions that are asked at once."""
+    def ask_each(self, *commands: Command) -> list[Any]:
+        """Return the answers of all examples to commands that are sent at once."""
         begun = time.perf_counter()
-        letter = Letter(questions)
-        letters = self._collect(list(self._holders), "ask", (letter,))
+        message = Message(commands)
+        replies = self._collect(list(self._holders), "ask", (message,))
         n_losses = 0
         while self._missing:
             n_losses += 1
@@ -125,8 +125,8 @@ class ActorExchange:
                 raise LostWorkersError(
                     f"the partitions {sorted(self._missing)} were lost {MOST_LOSSES} times in a row"
                 )
-            letters += self._collect(self._restore(), "ask", (letter,))
-        for name, arguments in questions:
+            replies += self._collect(self._restore(), "ask", (message,))
+        for name, arguments in commands:
             if name in LASTING:
                 self._this_round.clear()
                 self._log.append((name, arguments))
@@ -134,16 +134,18 @@ class ActorExchange:
                 self._this_round.append((name, arguments))
         self.n_asked += 1
         self.seconds += time.perf_counter() - begun
-        answers = zip(*(letter.content for letter in letters), strict=True)
-        return [combine(name, each) for (name, _), each in zip(questions, answers, strict=True)]
+        answers = zip(*(reply.content for reply in replies), strict=True)
+        return [combine(name, each) for (name, _), each in zip(commands, answers, strict=True)]
 
     def busiest_seconds(self) -> float:
         """Return the seconds for which the busiest holder worked."""
         return max(self._collect(list(self._holders), "seconds", ()), default=0.0)
 
-    def _collect(self, holders: list[_Place], method: str, arguments: tuple[Any, ...]) -> list[Any]:
+    def _collect(
+        self, holders: list[_HolderHandle], method: str, arguments: tuple[Any, ...]
+    ) -> list[Any]:
         """Return the answers of these holders; drop those that are lost."""
-        asked: list[tuple[_Place, Any]] = []
+        asked: list[tuple[_HolderHandle, Any]] = []
         for holder in holders:
             try:
                 asked.append((holder, getattr(holder.actor, method)(*arguments)))
@@ -158,7 +160,7 @@ class ActorExchange:
                 self._drop(holder)
         return answers
 
-    def _restore(self) -> list[_Place]:
+    def _restore(self) -> list[_HolderHandle]:
         """Make holders of the missing partitions, and bring them to where the others stand."""
         lost, self._missing = sorted(self._missing), []
         before = set(self._holders)
@@ -170,13 +172,13 @@ class ActorExchange:
         self._collect(fresh, "replay", ([*self._log, *self._this_round],))
         return [holder for holder in fresh if holder in self._holders]
 
-    def _drop(self, holder: _Place) -> None:
+    def _drop(self, holder: _HolderHandle) -> None:
         self.n_lost += 1
         self._missing += holder.parts
         self._holders.remove(holder)
         self._release(holder)
 
-    def _release(self, holder: _Place) -> None:
+    def _release(self, holder: _HolderHandle) -> None:
         holder.actor = None
         with suppress(Exception):  # the cluster may be gone
             self._client.cancel([holder.future], force=True)

@@ -20,7 +20,7 @@ from numba.core import event
 from driftgames.boosting.data.binned_data import assemble
 from driftgames.boosting.data.cuts import Cuts
 from driftgames.boosting.engine.remote_game import Command, Share, combine
-from driftgames.dask.partitions import Part, PartitionPlan
+from driftgames.dask.partitions import Part, PartitionSetup
 
 
 class Compilation(event.Listener):  # type: ignore[misc]  # numba is untyped
@@ -62,41 +62,43 @@ event.register("numba:compiler_lock", COMPILATION)
 
 
 @dataclass(frozen=True)
-class Letter:
-    """Questions or answers, opaque to Dask: pickled whole instead of walked."""
+class Message:
+    """Commands or answers, opaque to Dask: pickled whole instead of walked."""
 
     content: Any
 
 
 class Holder:
-    """Bins partitions and answers questions about them."""
+    """Bins partitions into shares, and carries out commands on them."""
 
-    def __init__(self, plan: PartitionPlan, parts: Sequence[Part]) -> None:
-        assert plan.cuts is not None
-        n_threads, n_classes = get_worker().state.nthreads, plan.classes.size
-        cuts = Cuts(*(_writable(getattr(plan.cuts, f.name)) for f in dataclasses.fields(Cuts)))
+    def __init__(self, setup: PartitionSetup, parts: Sequence[Part]) -> None:
+        assert setup.cuts is not None
+        n_threads, n_classes = get_worker().state.nthreads, setup.classes.size
+        cuts = Cuts(*(_writable(getattr(setup.cuts, f.name)) for f in dataclasses.fields(Cuts)))
         rows = [
-            (_writable_rows(plan.columns(p)), plan.class_numbers(p), plan.masses(p)) for p in parts
+            (_writable_rows(setup.columns(p)), setup.class_numbers(p), setup.masses(p))
+            for p in parts
         ]
         self._pool = ThreadPoolExecutor(n_threads)
 
         def assemble_share(k: int) -> list[Share]:
             """Bin one of as many shares as there are threads."""
-            cut = [
-                slice(y.size * k // n_threads, y.size * (k + 1) // n_threads) for _, y, _ in rows
-            ]
-            own = [(X[at], y[at], w[at]) for (X, y, w), at in zip(rows, cut, strict=True)]
-            sets = assemble(own, cuts, n_classes, integer_weights=plan.integer_weights)
-            return [Share(data, plan.shape, labels, n_classes) for data, labels in sets]
+            pieces = []
+            for X, labels, masses in rows:
+                n_rows = labels.size
+                piece = slice(n_rows * k // n_threads, n_rows * (k + 1) // n_threads)
+                pieces.append((X[piece], labels[piece], masses[piece]))
+            sets = assemble(pieces, cuts, n_classes, integer_weights=setup.integer_weights)
+            return [Share(data, setup.shape, labels, n_classes) for data, labels in sets]
 
         self._shares = [
             s for sets in self._pool.map(assemble_share, range(n_threads)) for s in sets
         ]
         self._seconds = 0.0
 
-    def ask(self, questions: Letter) -> Letter:
-        """Return the answers of all shares to questions, `Command`s."""
-        return Letter([self._answer(question) for question in questions.content])
+    def ask(self, commands: Message) -> Message:
+        """Return the answers of all shares to some `Command`s."""
+        return Message([self._answer(command) for command in commands.content])
 
     def _answer(self, command: Command) -> Any:
         begun = time.perf_counter()
@@ -117,7 +119,7 @@ class Holder:
         return self._seconds
 
     async def compiles(self) -> bool:
-        """Return whether this worker compiles; a coroutine is answered while a question waits."""
+        """Return whether this worker compiles; a coroutine is answered while a command runs."""
         return COMPILATION.runs
 
     def replay(self, commands: Sequence[Command]) -> None:

@@ -65,7 +65,7 @@ class PartSummary:
 
 
 @dataclass(frozen=True)
-class PartitionPlan:
+class PartitionSetup:
     """What makes a training set of a partition; the survey fills it in, field by field."""
 
     classes: Array
@@ -233,22 +233,22 @@ def summarise_partition(part: Part) -> PartSummary | None:
     return PartSummary(n_rows, n_features, part.names, part.seen, part.labels, spans, masses)
 
 
-def weight_totals(part: Part, plan: PartitionPlan, span: tuple[float, float]) -> WeightTotals:
+def weight_totals(part: Part, setup: PartitionSetup, span: tuple[float, float]) -> WeightTotals:
     """Return the sums from which the scale of the sample weights follows."""
-    return WeightTotals.of(plan.weights(part), span)
+    return WeightTotals.of(setup.weights(part), span)
 
 
-def count_categories(part: Part, plan: PartitionPlan) -> CategoryCounts:
+def count_categories(part: Part, setup: PartitionSetup) -> CategoryCounts:
     """Return how much mass each category has in each class."""
-    assert plan.categories is not None
-    counted = plan.codes(part), plan.categories, plan.class_numbers(part), plan.masses(part)
-    return CategoryCounts.of(*counted, plan.classes.size)
+    assert setup.categories is not None
+    counted = setup.codes(part), setup.categories, setup.class_numbers(part), setup.masses(part)
+    return CategoryCounts.of(*counted, setup.classes.size)
 
 
-def find_keys(part: Part, plan: PartitionPlan) -> tuple[RowKeys, IntArray]:
+def find_keys(part: Part, setup: PartitionSetup) -> tuple[RowKeys, IntArray]:
     """Return what folds are made of, and the weights as integers."""
-    keys = RowKeys(hash_rows(plan.codes(part)), plan.class_numbers(part), part.sample_weight)
-    return keys, plan.masses(part)
+    keys = RowKeys(hash_rows(setup.codes(part)), setup.class_numbers(part), part.sample_weight)
+    return keys, setup.masses(part)
 
 
 def vote(part: Part, taken: BoolArray, model: FittedModel) -> FloatArray:
@@ -258,11 +258,11 @@ def vote(part: Part, taken: BoolArray, model: FittedModel) -> FloatArray:
 
 
 def summarise_values(
-    part: Part, plan: PartitionPlan, max_bins: int, n_expected: int | None
+    part: Part, setup: PartitionSetup, max_bins: int, n_expected: int | None
 ) -> CutSummary:
     """Return what cuts are chosen from; all partitions have ``n_expected`` rows."""
     summary = CutSummary(max_bins, n_expected)
-    summary.add(plan.columns(part), plan.masses(part))
+    summary.add(setup.columns(part), setup.masses(part))
     return summary
 
 

@@ -4,7 +4,8 @@ import numpy as np
 
 from driftgames.boosting.engine.binned_trees import to_stumps, to_trees
 from driftgames.boosting.engine.game import CountedGame, Round, TreeLearner
-from driftgames.boosting.engine.mistake_engine import TreeGrower, scale_raw
+from driftgames.boosting.engine.mistake_engine import TreeGrower
+from driftgames.boosting.engine.remote_game import scale_in_python
 
 
 class GrownRows:
@@ -62,7 +63,7 @@ class SlowGame(CountedGame):
     def _scale(self, weights):
         self._weights = np.empty(weights.size)
         given = weights, self._masses, self._first, self.n_rounds, self._weights
-        self._zeros, self._wrong = scale_raw(*given)
+        self._zeros, self._wrong = scale_in_python(*given)
         if self._rows.data.integer_weights:
             self._weights = np.rint(self._weights).astype(np.int64)
 

@@ -10,8 +10,9 @@ from driftgames.boosting import AdaBoostClassifier, NHBoostDTClassifier
 from driftgames.boosting.data.binned_data import bin_examples
 from driftgames.boosting.engine.binned_trees import BinnedTree
 from driftgames.boosting.engine.game import TreeLearner, VoteGame
-from driftgames.boosting.engine.mistake_engine import MistakeEngine, TreeGrower, scale_raw
+from driftgames.boosting.engine.mistake_engine import MistakeEngine, TreeGrower
 from driftgames.boosting.engine.positions import scale_weights
+from driftgames.boosting.engine.remote_game import scale_in_python
 from driftgames.boosting.engine.shape import STUMP, TreeShape
 
 LAST_EDGE = 0.5 - 2.0**-54
@@ -35,7 +36,7 @@ def stump_of(feature, left, right):
 def test_weights_of_any_size_fill_the_bits(scale):
     out = np.empty(3)
     masses = np.array([[2, 0, 1], [1, 0, 1]])
-    zeros, wrong = scale_raw(np.array([0.0, 5.0, 2.0]) * scale, masses, 0, 1, out)
+    zeros, wrong = scale_in_python(np.array([0.0, 5.0, 2.0]) * scale, masses, 0, 1, out)
     assert (zeros, wrong) == (3, 2)
     assert out[:2].tolist() == [0.0, 0.0]
     assert 2**60 <= 2 * out[2] < 2**61
@@ -54,7 +55,7 @@ def test_the_compiled_scale_is_the_one_of_python(scale, exact, n_rounds):
     engine = MistakeEngine(data, TreeShape(2), rng.integers(1, 9, 40), 5)
     votes = rng.integers(0, 2, (n_rounds, 2)) * 2 - 1
     for left, right in votes.tolist():
-        engine.place(stump_of(0, left, right))
+        engine.set_tree(stump_of(0, left, right))
         engine.move_leaves()
     assert engine.n_rounds == n_rounds
     first, masses = engine.masses()
@@ -62,7 +63,7 @@ def test_the_compiled_scale_is_the_one_of_python(scale, exact, n_rounds):
     engine.positions.unscaled[: raw.size] = raw
     found = instantiate(scale_weights, kernel)(engine.positions, n_rounds, 0)
     out = np.empty(raw.size)
-    assert found == scale_raw(raw, masses, first, n_rounds, out)
+    assert found == scale_in_python(raw, masses, first, n_rounds, out)
     for c in (0, 1):
         held = np.flatnonzero(masses[c])
         weights = engine._table[c, first + held - engine.positions.shift[c]]
@@ -74,7 +75,7 @@ def test_a_tied_vote_is_for_class_0(kind):
     """Of four votes: class 0 errs above two mistakes, class 1 from two on."""
     masses = np.array([[1, 2, 4, 8, 16], [32, 64, 128, 256, 512]])
     if kind == "python":
-        wrong = scale_raw(np.ones(5), masses, 0, 4, np.empty(5))[1]
+        wrong = scale_in_python(np.ones(5), masses, 0, 4, np.empty(5))[1]
     else:
         y = np.repeat([False, True], [31, 992])
         data = bin_examples(y[:, None] * 1.0, y, np.ones(y.size, dtype=np.int64), 255)

@@ -125,13 +125,13 @@ def test_a_round_of_stumps_is_one_exchange_and_one_of_trees_as_many_as_levels(na
     for depth in (1, 3):
         booster = BOOSTERS[name](rounds, calibrate=False, max_depth=depth)
         asked = _fit_shares(booster, ones, PIECES[1]).n_asked
-        assert [asked.pop(each) for each in ("masses", "count_mistakes")] == [1, 1]
+        assert [asked.pop(each) for each in ("masses", "begin_fit")] == [1, 1]
         assert asked.pop("divide", 0) == (2 * rounds if depth == 3 else 0)
         if name == "nh-boost":  # its weights depend on where all examples stand after the move
-            assert asked == {"best": rounds, "move": rounds}
+            assert asked == {"begin_tree": rounds, "move": rounds}
         else:  # the scale of the weights is guessed, seldom wrongly
-            assert asked.pop("move and best") == rounds
-            assert asked.pop("best") <= 4
+            assert asked.pop("move and begin_tree") == rounds
+            assert asked.pop("begin_tree") <= 4
             assert not asked
 
 
@@ -193,8 +193,8 @@ def test_of_two_sides_only_the_smaller_is_summed(cut):
     goes_left = data.bins.columns[0] <= cut
     larger = goes_left if goes_left.sum() > 100 else ~goes_left
     share = Share(data, TreeShape(2))
-    share.ask("count_mistakes", 5)
-    root = share.ask("best", 0, np.array([3]))
+    share.ask("begin_fit", 5)
+    root = share.ask("begin_tree", 0, np.array([3]))
     codes = data.bins.codes.copy()
     data.bins.codes[larger] = 0
     (left,) = share.ask("divide", [Question(1, 0, cut, 0)])

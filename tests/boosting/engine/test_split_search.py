@@ -4,20 +4,23 @@ import numpy as np
 import pytest
 from numba import njit
 
+from driftgames._kernels.templates import instantiate
 from driftgames.boosting.engine import several_classes, two_classes
 from driftgames.boosting.engine.shape import GINI, KEARNS_MANSOUR
+from driftgames.boosting.engine.split_search import FeatureCuts
 
 
 def compile_sides(sides):
-    score_cuts, edge_cuts = sides.score_cuts, sides.edge_cuts
+    score_cuts = instantiate(sides.score_cuts, sides=sides)
+    edge_cuts = instantiate(sides.edge_cuts, sides=sides)
 
     @njit
-    def scores(table, first, n, lost, totals, least, direction, criterion, running, out):
-        score_cuts(table, first, n, lost, totals, least, direction, criterion, running, out)
+    def scores(cuts, least, criterion, running, out):
+        score_cuts(cuts, least, criterion, running, out)
 
     @njit
-    def edges(table, first, n, lost, totals, direction, running, out):
-        edge_cuts(table, first, n, lost, totals, direction, running, out)
+    def edges(cuts, running, out):
+        edge_cuts(cuts, running, out)
 
     return scores, edges
 
@@ -107,8 +110,8 @@ def test_every_cut_has_the_score_of_its_sides(kind, criterion):
         table, running = scratch(bins, n_cuts, kind)
         for lost in (first + n_cuts, -1):
             found = np.full(n_cuts, 99.0)
-            arguments = totals, least, direction, criterion, running, found
-            kernel(table, first, n_cuts, lost, *arguments)
+            cuts = FeatureCuts(table, first, n_cuts, lost, totals, direction)
+            kernel(cuts, least, criterion, running, found)
             lefts = left_sides(bins, first, n_cuts, lost)
             for b in range(n_cuts):
                 left = np.ascontiguousarray(lefts[:, b])
@@ -135,7 +138,8 @@ def test_every_cut_has_the_edge_of_its_sides(kind):
         table, running = scratch(bins, n_cuts, kind)
         for lost in (first + n_cuts, -1):
             found = np.full(n_cuts, 99)
-            COMPILED[kind][1](table, first, n_cuts, lost, totals, direction, running, found)
+            cuts = FeatureCuts(table, first, n_cuts, lost, totals, direction)
+            COMPILED[kind][1](cuts, running, found)
             lefts = left_sides(bins, first, n_cuts, lost)
             for b in range(n_cuts):
                 left, right = edge(lefts[:, b]), edge(totals - lefts[:, b])

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from numba import njit
 
 from driftgames._kernels import blocks
+from driftgames._kernels.templates import instantiate
 from driftgames.boosting.data.binned_data import bin_examples
 from driftgames.boosting.data.sample_weights import PAIR_BITS, SampleWeights
 from driftgames.boosting.engine import mistake_engine, thresholds
@@ -19,6 +20,7 @@ from driftgames.boosting.engine.binned_trees import BinnedTree
 from driftgames.boosting.engine.game import TreeLearner
 from driftgames.boosting.engine.rules import NormalHedgeRule, PotentialRule
 from driftgames.boosting.engine.shape import GINI, KEARNS_MANSOUR, STUMP, TreeShape
+from driftgames.boosting.engine.split_search import FeatureCuts
 from driftgames.potentials import NormalHedgeDT, TwoNorm
 from tests.boosting.engine.slow_game import SlowGame
 
@@ -430,7 +432,7 @@ def call_choose_votes(totals, above, out):
 @njit
 def call_edges(left, totals, votes):
     return (
-        thresholds._edge_of_sides(left, totals),
+        thresholds.edge_of_sides(left, totals),
         thresholds.exhaustive_gain(left, totals),
         thresholds.leaf_edge(totals, votes),
         thresholds.node_weight(totals),
@@ -452,14 +454,18 @@ def call_bin_weight(table, b):
     return thresholds.bin_weight(table, b)
 
 
-@njit
-def call_score_cuts(table, first, n, lost, totals, least, criterion, running, out):
-    thresholds.score_cuts(table, first, n, lost, totals, least, 0, criterion, running, out)
+SCORE_CUTS = instantiate(thresholds.score_cuts, sides=thresholds)
+EDGE_CUTS = instantiate(thresholds.edge_cuts, sides=thresholds)
 
 
 @njit
-def call_edge_cuts(table, first, n, lost, totals, running, out):
-    thresholds.edge_cuts(table, first, n, lost, totals, 0, running, out)
+def call_score_cuts(cuts, least, criterion, running, out):
+    SCORE_CUTS(cuts, least, criterion, running, out)
+
+
+@njit
+def call_edge_cuts(cuts, running, out):
+    EDGE_CUTS(cuts, running, out)
 
 
 @st.composite
@@ -589,8 +595,9 @@ def test_every_cut_has_the_score_and_the_edge_of_its_sides(n_thresholds):
         for lost in (last, -1):
             running = np.full((len(table), 8), 77)
             scores, edges = np.full(n_cuts, 99.0), np.full(n_cuts, 99)
-            call_score_cuts(flat, first, n_cuts, lost, totals, least, criterion, running, scores)
-            call_edge_cuts(flat, first, n_cuts, lost, totals, running, edges)
+            cuts = FeatureCuts(flat, first, n_cuts, lost, totals, 0)
+            call_score_cuts(cuts, least, criterion, running, scores)
+            call_edge_cuts(cuts, running, edges)
             for b in range(n_cuts):
                 goes = [*range(first, first + b + 1), *([last] if lost >= 0 else [])]
                 left, whole = bins[goes].sum(axis=0), bins[first : last + 1].sum(axis=0)

@@ -17,7 +17,6 @@ that Python code sets.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
@@ -52,7 +51,6 @@ from driftgames.boosting.engine.nodes import (
 from driftgames.boosting.engine.positions import (
     AS_GIVEN,
     BY_INTEGERS,
-    SUM_BITS,
     Positions,
     Rule,
     make_positions,
@@ -184,21 +182,21 @@ class Engine:
         """Whether the rows are listed, and not only counted."""
         return bool(self.positions.counters[0].listed)
 
-    def place(self, tree: BinnedTree) -> None:
-        """Take a tree as grown, and send the rows to its leaves if they are listed."""
-        self._take(tree)
+    def set_tree(self, tree: BinnedTree) -> None:
+        """Set the tree of the round, and send the rows to its leaves if they are listed."""
+        self._write_nodes(tree)
         if self.is_listed:
             self._follow()
 
     def follow(self, tree: BinnedTree) -> None:
         """Send the rows to the leaves of a tree."""
-        self._take(tree)
+        self._write_nodes(tree)
         self._follow()
 
     def _follow(self) -> None:
         self.compile(row_steps.follow)(self.n_threads, *self.arrays())
 
-    def _take(self, tree: BinnedTree) -> None:
+    def _write_nodes(self, tree: BinnedTree) -> None:
         n = len(tree)
         self.make_room(n)
         nodes = self.nodes
@@ -334,7 +332,7 @@ class MistakeEngine(Engine):
         return np.asarray(self.positions.tables if exact else self.positions.float_tables)
 
     def set_weights(self, weights: FloatArray) -> None:
-        """Take the weights of the next round by number of mistakes, from the first on."""
+        """Scale the weights of the next round by number of mistakes, from the first on."""
         self.positions.unscaled[: weights.size] = weights
         scale_weights = instantiate(position_steps.scale_weights, kernel)
         zeros, _ = scale_weights(self.positions, self.n_rounds, 0)
@@ -376,14 +374,14 @@ class MistakeEngine(Engine):
         self.compile(rounds.move_all)(*self.arrays(), self._record, PYTHON_RULE)
         return int(self.positions.wrong.sum())
 
-    def take_weights(self, first: int, weights: Array) -> None:
-        """Take the weights of the next round as they are, from ``first`` mistakes on."""
+    def set_scaled_weights(self, first: int, weights: Array) -> None:
+        """Set weights of the next round that are scaled already, from ``first`` mistakes on."""
         for c in range(2):
             level = first - int(self.positions.shift[c])
             skipped = max(-level, 0)
             table = self._table[c, level + skipped :]
-            taken = weights[skipped:][: table.size]
-            table[: taken.size] = taken
+            known = weights[skipped:][: table.size]
+            table[: known.size] = known
 
     def rounds(self, begin: int, end: int) -> list[tuple[BinnedTree, float, int, int]]:
         """Return the rounds from ``begin`` to ``end``.
@@ -416,7 +414,7 @@ class TreeGrower(MistakeEngine):
         """Return ``sum_i w_i y_i h(x_i)``, ``sum_i w_i`` and the tree ``h`` for these weights."""
         progress = self._record.counters[0]
         progress.n_nodes = progress.growing = 0
-        self.give_weights(weights)
+        self._set_row_weights(weights)
         has_edge = self.play(1)
         value, norm = int(progress.value), int(progress.norm)
         if not has_edge:
@@ -424,10 +422,10 @@ class TreeGrower(MistakeEngine):
             return value, max(norm, 1), BinnedTree.leaf(self.nodes.votes[0])
         return value, norm, self._record.trees(0, int(self._record.tree_sizes[0]))
 
-    def give_weights(self, weights: IntArray) -> None:
-        """Take the weights of all rows, or pairs."""
+    def _set_row_weights(self, weights: IntArray) -> None:
+        """Set the weight of every row, or pair."""
         if self.has_pairs:
-            several_classes.take_weights(weights, self.rows, self.state)
+            several_classes.set_weights(weights, self.rows, self.state)
         else:
             self.state.weights[:] = weights
 
@@ -465,28 +463,3 @@ def _is_tally_cheap(data: BinnedData, shape: TreeShape) -> bool:
     if shape.is_stump:
         return bool(codes >= 16 * data.n_codes)
     return bool(codes >= max(_FEW_CODES, 64 * data.n_codes))
-
-
-def scale_raw(
-    weights: FloatArray, masses: IntArray, first: int, n_rounds: int, out: FloatArray
-) -> tuple[int, int]:
-    """Scale weights in Python as `positions.scale_weights` does.
-
-    Return the mass that weighs zero, and the mass that the vote gets wrong.
-    """
-    mass = masses.sum(axis=0)
-    equal = not (mass * weights).any()
-    total = float(mass.sum()) if equal else _ordered_sum(mass * weights)
-    exponent = math.frexp(total)[1]
-    out[:] = 0.0  # where no example has this number of mistakes
-    out[mass > 0] = np.ldexp(1.0 if equal else weights[mass > 0], SUM_BITS - exponent)
-    mistakes = np.arange(first, first + mass.size)
-    wrong = masses[0][2 * mistakes > n_rounds].sum() + masses[1][2 * mistakes >= n_rounds].sum()
-    return 0 if equal else int(mass[weights == 0.0].sum()), int(wrong)
-
-
-def _ordered_sum(values: FloatArray) -> float:
-    total = 0.0
-    for value in values.tolist():  # in the order of the compiled loop
-        total += value
-    return total

@@ -35,7 +35,6 @@ from driftgames.boosting.engine.mistake_engine import (
     Engine,
     MistakeEngine,
     find_sides,
-    scale_raw,
 )
 from driftgames.boosting.engine.nodes import FULL, GROWN, make_nodes, make_record, widen_nodes
 from driftgames.boosting.engine.positions import SUM_BITS
@@ -45,14 +44,14 @@ from driftgames.boosting.model.trees import Trees
 from driftgames.core.typing import FloatArray, IntArray
 
 Command = tuple[str, tuple[Any, ...]]
-"""The name of a question, and its arguments."""
+"""What all shares are asked: the name of a command, and its arguments."""
 
-LASTING = frozenset({"count_mistakes", "move"})
+LASTING = frozenset({"begin_fit", "move"})
 """Commands that change a share's state; they are replayed after a loss."""
 
 
 class Question(NamedTuple):
-    """A question that divides the rows at ``place`` into ``2 place`` and ``2 place + 1``.
+    """The question of the node at ``place``, whose sides are at ``2 place`` and ``2 place + 1``.
 
     The root has place 1. Places say where a node stands, not when it was made.
     """
@@ -72,7 +71,7 @@ def places_of(tree: BinnedTree) -> list[int]:
     return places
 
 
-class _Dividing:
+class _RowDivider:
     """Divides the rows of a share by the questions of a tree that grows elsewhere."""
 
     def __init__(self, engine: Engine) -> None:
@@ -116,7 +115,7 @@ class _Dividing:
     def finish(self, tree: BinnedTree) -> None:
         """Divide the rows further, to the leaves of the tree that has grown, or of another one."""
         if not self._nodes or not self._engine.is_listed:
-            self._engine.place(tree)
+            self._engine.set_tree(tree)
             return
         for place, question, votes in zip(
             places_of(tree), tree.questions.tolist(), tree.votes, strict=True
@@ -167,44 +166,44 @@ class Share:
         if labels is not None and data.order is not None:
             labels = labels[data.order]  # as the rows are sorted
         self._learner = TreeLearner(data, shape, weights, labels, n_classes)
-        self._counts: MistakeEngine | None = None
-        self._tree: _Dividing | None = None
+        self._engine: MistakeEngine | None = None
+        self._divider: _RowDivider | None = None
 
     def ask(self, name: str, *arguments: Any) -> Any:
-        """Return the answer to a question, a method of this class."""
+        """Carry out a command, a method of this class; return its answer."""
         return getattr(self, f"_answer_{name}")(*arguments)
 
     def _answer_masses(self) -> IntArray:
         return np.array(self._learner.masses)
 
-    def _answer_count_mistakes(self, n_rounds: int) -> tuple[int, IntArray, int]:
+    def _answer_begin_fit(self, n_rounds: int) -> tuple[int, IntArray, int]:
         learner = self._learner
         given = learner.data, learner.shape, learner.sample_weights
-        self._counts = MistakeEngine(*given, n_rounds=n_rounds, **learner.engine_settings)
-        self._tree = _Dividing(self._counts)
-        return *self._counts.masses(), 0
+        self._engine = MistakeEngine(*given, n_rounds=n_rounds, **learner.engine_settings)
+        self._divider = _RowDivider(self._engine)
+        return *self._engine.masses(), 0
 
-    def _answer_best(self, first: int, weights: Array) -> IntArray:
-        """Begin a tree on weights by number of mistakes, from ``first`` on."""
-        assert self._tree is not None
-        assert self._counts is not None
-        self._counts.take_weights(first, weights)
-        return self._tree.begin()
+    def _answer_begin_tree(self, first: int, weights: Array) -> IntArray:
+        """Begin a tree on weights by number of mistakes; return the sums of its root."""
+        assert self._divider is not None
+        assert self._engine is not None
+        self._engine.set_scaled_weights(first, weights)
+        return self._divider.begin()
 
     def _answer_divide(self, questions: Sequence[Question]) -> list[IntArray]:
-        assert self._tree is not None
-        return self._tree.divide(questions)
+        assert self._divider is not None
+        return self._divider.divide(questions)
 
     def _answer_move(self, tree: BinnedTree) -> tuple[int, IntArray, int]:
-        assert self._tree is not None
-        assert self._counts is not None
-        self._tree.finish(tree)
-        wrong = self._counts.move_leaves()
-        return *self._counts.masses(), wrong
+        assert self._divider is not None
+        assert self._engine is not None
+        self._divider.finish(tree)
+        wrong = self._engine.move_leaves()
+        return *self._engine.masses(), wrong
 
 
 def combine(name: str, answers: Sequence[Any]) -> Any:
-    """Return the answer of all examples to a question, from those of their shares."""
+    """Return the answer of all examples to a command, from those of their shares."""
     return answers[0] if len(answers) == 1 else _JOIN[name](answers)
 
 
@@ -228,8 +227,8 @@ def _join_masses(answers: Sequence[tuple[int, IntArray, int]]) -> tuple[int, Int
 
 _JOIN: dict[str, Callable[[Sequence[Any]], Any]] = {
     "masses": _add,
-    "count_mistakes": _join_masses,
-    "best": _add,
+    "begin_fit": _join_masses,
+    "begin_tree": _add,
     "divide": _add_each,
     "move": _join_masses,
 }
@@ -239,13 +238,13 @@ _LEAVES = 32  # for how many leaves arrays are made at first
 
 
 class Exchange(Protocol):
-    """Asks all shares questions."""
+    """Sends commands to all shares, wherever they are."""
 
     def ask(self, name: str, *arguments: Any) -> Any:
         """Return the answer of all examples: those of `Share.ask`, joined by `combine`."""
 
-    def ask_each(self, *questions: Command) -> list[Any]:
-        """Return the answers to several questions that are asked at once."""
+    def ask_each(self, *commands: Command) -> list[Any]:
+        """Return the answers to several commands that are sent at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -284,14 +283,14 @@ class RemoteGame(CountedGame):
         self._played: list[Round] = []
         self._expected: tuple[int, Array] | None = None
         self._sums: IntArray | None = None  # the answer to what was expected
-        self._take(exchange.ask("count_mistakes", n_rounds))
+        self._read_masses(exchange.ask("begin_fit", n_rounds))
         self._total = int(self._masses.sum())
         self._scale()
 
     def advance(self, n_rounds: int) -> None:
         """Play rounds, as far as a hypothesis has an edge."""
         for _ in range(n_rounds):
-            value, norm, tree = self._grower.grow(self._root_sums(self._whole(self._weights)))
+            value, norm, tree = self._grower.grow(self._root_sums(self._as_sent(self._weights)))
             if value <= 0:
                 break
             edge = value / (2 * norm)
@@ -309,8 +308,8 @@ class RemoteGame(CountedGame):
         learner = self._learner
         return trees_to_values(rounds, learner.shape, learner.n_classes, learner.cuts)
 
-    def _take(self, answer: tuple[int, IntArray, int]) -> None:
-        """Take the masses of each class by number of mistakes, after a move."""
+    def _read_masses(self, answer: tuple[int, IntArray, int]) -> None:
+        """Read the masses of each class by number of mistakes, after a move."""
         first, masses, self._wrong_pairs = answer
         # a share without examples of a class may list numbers that no example has
         begin, *_, end = np.flatnonzero(masses.any(axis=0)).tolist() * 2
@@ -324,21 +323,21 @@ class RemoteGame(CountedGame):
         else:
             weights = weights[self._first - first :][: self._totals.size]
         self._weights = np.empty(weights.size)
-        self._zeros, self._wrong = scale_raw(
+        self._zeros, self._wrong = scale_in_python(
             weights, self._masses, self._first, self.n_rounds, self._weights
         )
         if self._learner.n_classes > 2:  # pairs do not tell which examples are wrong
             self._wrong = self._wrong_pairs
 
-    def _whole(self, weights: FloatArray) -> Array:
-        """Return weights as the shares take them: whole, if sample weights are."""
+    def _as_sent(self, weights: FloatArray) -> Array:
+        """Return weights as the shares use them: integers if sample weights are exact."""
         return np.rint(weights).astype(np.int64) if self._learner.integer_weights else weights
 
     def _root_sums(self, weights: Array) -> IntArray:
         """Return the sums of the root, which came with the last move if they were expected."""
         sums, self._sums = self._sums, None
         if sums is None or not self._as_expected(weights):
-            sums = self._exchange.ask("best", self._first, weights)
+            sums = self._exchange.ask("begin_tree", self._first, weights)
         return np.asarray(sums)
 
     def _as_expected(self, weights: Array) -> bool:
@@ -356,10 +355,10 @@ class RemoteGame(CountedGame):
             answer = self._exchange.ask("move", tree)
         else:
             weights = self._weigh_ahead()
-            self._expected = first, self._whole(self._guess_scale(weights, edge))
-            questions: list[Command] = [("move", (tree,)), ("best", self._expected)]
-            answer, self._sums = self._exchange.ask_each(*questions)
-        self._take(answer)
+            self._expected = first, self._as_sent(self._guess_scale(weights, edge))
+            commands: list[Command] = [("move", (tree,)), ("begin_tree", self._expected)]
+            answer, self._sums = self._exchange.ask_each(*commands)
+        self._read_masses(answer)
         self._scale(first, weights)
 
     def _guess_scale(self, weights: FloatArray, edge: float) -> FloatArray:
@@ -369,6 +368,32 @@ class RemoteGame(CountedGame):
         with np.errstate(over="ignore"):  # a number that no example is likely to reach
             scaled = np.ldexp(weights, SUM_BITS - math.frexp(likely)[1])
         return np.minimum(scaled, 2.0**SUM_BITS)
+
+
+def scale_in_python(
+    weights: FloatArray, masses: IntArray, first: int, n_rounds: int, out: FloatArray
+) -> tuple[int, int]:
+    """Scale weights by number of mistakes as `positions.scale_weights` does.
+
+    Here no engine has the rows. Both ``weights`` and the ``masses`` of each class begin with those
+    of ``first`` mistakes. Return the mass that weighs zero, and the mass that the vote gets wrong.
+    """
+    mass = masses.sum(axis=0)
+    equal = not (mass * weights).any()
+    total = float(mass.sum()) if equal else _ordered_sum(mass * weights)
+    exponent = math.frexp(total)[1]
+    out[:] = 0.0  # where no example has this number of mistakes
+    out[mass > 0] = np.ldexp(1.0 if equal else weights[mass > 0], SUM_BITS - exponent)
+    mistakes = np.arange(first, first + mass.size)
+    wrong = masses[0][2 * mistakes > n_rounds].sum() + masses[1][2 * mistakes >= n_rounds].sum()
+    return 0 if equal else int(mass[weights == 0.0].sum()), int(wrong)
+
+
+def _ordered_sum(values: FloatArray) -> float:
+    total = 0.0
+    for value in values.tolist():  # in the order of the compiled loop
+        total += value
+    return total
 
 
 class _RemoteGrower:

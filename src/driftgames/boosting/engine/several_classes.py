@@ -15,7 +15,8 @@ A side of a question is an array of parts. The first ``n`` parts, ``n`` blocks o
 each label the weights of the pairs of other labels, the next ``n`` those of its own, and one more
 the size, if leaves have a least size. Labels beyond the last are zero.
 
-`two_classes` has the same functions; the loops of the engine are compiled with either.
+`two_classes` has the same functions; the loops of the engine are compiled with either. `thresholds`
+has pairs too, and takes from here what is the same for all pairs.
 """
 
 from __future__ import annotations
@@ -33,8 +34,9 @@ from driftgames.boosting.engine.nodes import Nodes
 from driftgames.boosting.engine.positions import AS_GIVEN, BY_INTEGERS, Positions, clear_moved
 from driftgames.boosting.engine.rows import BinnedRows, RowState
 from driftgames.boosting.engine.shape import KEARNS_MANSOUR
+from driftgames.boosting.engine.split_search import FeatureCuts
 
-layout = Part("layout")
+sides, layout = Part("sides"), Part("layout")
 
 LANES = blocks.WIDTH
 """The labels in a block."""
@@ -70,84 +72,90 @@ def score(side: Array, criterion: int) -> float:
 
 
 @inner_scalar
-def begin_sum(table: Array, lost: int, out: Array) -> None:
-    """Write the sums of no bin to column 0, or those of bin ``lost``, if it is not -1."""
-    for k in range(out.shape[0]):
-        for lane in range(LANES):
-            out[k, lane] = table[k, LANES * lost + lane] if lost >= 0 else 0
+def score_of_sides(left: Array, totals: Array, criterion: int) -> float:
+    """Return the score of a question: that of a left side, and of the rest of the node."""
+    return float(blocks.gini_of_sides(left, totals, criterion == KEARNS_MANSOUR))
 
 
 @inner_kernel
-def score_cuts(
-    table: Array,
-    first: int,
-    n_cuts: int,
-    lost: int,
-    totals: Array,
-    least: int,
-    direction: int,
-    criterion: int,
-    running: Array,
-    out: Array,
-) -> None:
+def edge_of_sides(left: Array, totals: Array) -> Any:
+    """Return the edge of a question where each side votes for each label."""
+    edge = np.int64(0)
+    n_blocks = totals.shape[0] // 2
+    for k in range(n_blocks):
+        for lane in range(LANES):
+            left_edge = left[n_blocks + k, lane] - left[k, lane]
+            node_edge = totals[n_blocks + k, lane] - totals[k, lane]
+            edge += abs(left_edge) + abs(node_edge - left_edge)
+    return edge
+
+
+@inner_scalar
+def begin_left(cuts: FeatureCuts, left: Array) -> None:
+    """Write the left side before the first cut: missing values if they go left, else nothing."""
+    for k in range(left.shape[0]):
+        for lane in range(LANES):
+            at = LANES * cuts.missing_bin + lane
+            left[k, lane] = cuts.table[k, at] if cuts.missing_bin >= 0 else 0
+
+
+@inner_kernel
+def score_cuts(cuts: FeatureCuts, least_size: int, criterion: int, left: Array, out: Array) -> None:
     """Write the score of every cut of a feature, or -1 where the cut is no question.
 
-    The bins of the feature begin at ``first``. The bin ``lost``, of missing values, goes left if it
-    is not -1. Several classes have no monotonic constraints. A cut behind an empty bin has the same
-    sides as the cut before it, and is no question of its own.
+    A cut behind an empty bin has the same sides as the cut before it, and is no question of its
+    own. ``left`` is a scratch buffer for a left side.
     """
-    begin_sum(table, lost, running)
-    left_weight = bin_weight(table, lost) if lost >= 0 else np.int64(0)
-    whole, last = node_weight(totals), totals.shape[0] - 1
-    for b in range(n_cuts):
-        own_weight = bin_weight(table, first + b)
+    table, totals = cuts.table, cuts.totals
+    begin_left(cuts, left)
+    left_weight = np.int64(0)
+    if cuts.missing_bin >= 0:
+        left_weight += sides.bin_weight(table, cuts.missing_bin)
+    all_weight, last = sides.node_weight(totals), totals.shape[0] - 1
+    for b in range(cuts.n_cuts):
+        weight = sides.bin_weight(table, cuts.first + b)
         out[b] = -1.0
-        if own_weight > 0:
-            blocks.add_column(running, table, first + b)
-            left_weight += own_weight
-            small = least > 1 and min(running[last, 0], totals[last, 0] - running[last, 0]) < least
-            if left_weight < whole and not small:
-                out[b] = blocks.gini_of_sides(running, totals, criterion == KEARNS_MANSOUR)
+        if weight > 0:
+            blocks.add_column(left, table, cuts.first + b)
+            left_weight += weight
+            small = least_size > 1 and (
+                min(left[last, 0], totals[last, 0] - left[last, 0]) < least_size
+            )
+            if left_weight < all_weight and not small and _may_step(cuts, b, left):
+                out[b] = sides.score_of_sides(left, totals, criterion)
 
 
 @inner_kernel
-def edge_cuts(
-    table: Array,
-    first: int,
-    n_cuts: int,
-    lost: int,
-    totals: Array,
-    direction: int,
-    running: Array,
-    out: Array,
-) -> None:
-    """Write the sum of the edges of all labels at every cut: each side votes for each label."""
-    begin_sum(table, lost, running)
-    n_blocks = totals.shape[0] // 2
-    for b in range(n_cuts):
-        blocks.add_column(running, table, first + b)
-        value = np.int64(0)
-        for k in range(n_blocks):
-            for lane in range(LANES):
-                edge = running[n_blocks + k, lane] - running[k, lane]
-                node_edge = totals[n_blocks + k, lane] - totals[k, lane]
-                value += abs(edge) + abs(node_edge - edge)
-        out[b] = value
+def edge_cuts(cuts: FeatureCuts, left: Array, out: Array) -> None:
+    """Write the edge of the question at every cut; ``left`` is a scratch buffer for a left side."""
+    begin_left(cuts, left)
+    for b in range(cuts.n_cuts):
+        blocks.add_column(left, cuts.table, cuts.first + b)
+        out[b] = sides.edge_of_sides(left, cuts.totals) if _may_step(cuts, b, left) else -1
+
+
+@inner_scalar
+def _may_step(cuts: FeatureCuts, b: int, left: Array) -> bool:
+    """Return whether a constraint allows a cut; the last one asks whether a value is missing."""
+    is_free = cuts.direction == 0 or b == cuts.n_cuts - 1
+    return bool(is_free or sides.is_in_order(left, cuts.totals, cuts.direction))
+
+
+@inner_scalar
+def is_in_order(left: Array, totals: Array, direction: int) -> bool:
+    """Return True: several classes have no monotonic constraints."""
+    return True
 
 
 @inner_kernel
 def exhaustive_gain(left: Array, totals: Array) -> float:
     """Return by how much a question raises the edge of a node."""
     before = np.int64(0)
-    after = np.int64(0)
     n_blocks = totals.shape[0] // 2
     for k in range(n_blocks):
         for lane in range(LANES):
-            node = totals[n_blocks + k, lane] - totals[k, lane]
-            side = left[n_blocks + k, lane] - left[k, lane]
-            before += abs(node)
-            after += abs(side) + abs(node - side)
-    return float(after - before)
+            before += abs(totals[n_blocks + k, lane] - totals[k, lane])
+    return float(edge_of_sides(left, totals) - before)
 
 
 @inner_kernel
@@ -268,8 +276,8 @@ def weigh_block(
 
 
 @kernel
-def take_weights(flat: Array, rows: BinnedRows, state: RowState) -> None:
-    """Take the weights of all pairs, row by row."""
+def set_weights(flat: Array, rows: BinnedRows, state: RowState) -> None:
+    """Set the weights of all pairs, which come row by row."""
     n_labels = count_pairs(state)
     for i in range(np.uint64(state.has_weight.size)):
         all_bits = np.int64(0)

@@ -7,7 +7,7 @@ of all cuts of a feature are written first and compared afterwards: so the compi
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,22 @@ sides = Part("sides")
 
 MOST_BINS = 256
 """The most bins that a feature has."""
+
+
+class FeatureCuts(NamedTuple):
+    """The cuts of one feature in a node: one behind each bin of known values."""
+
+    table: Array
+    """The sums of the node in each bin, of this feature and maybe of others."""
+    first: int
+    """Where the bins of the feature begin in the table."""
+    n_cuts: int
+    missing_bin: int
+    """The bin of missing values in the table if they go left, else -1."""
+    totals: Array
+    """The sums of the node over all bins."""
+    direction: int
+    """The sign of the step that the vote may take, 0 for any."""
 
 
 @inner_kernel
@@ -48,9 +64,7 @@ def find_question(p: int, f: int, bins: FeatureBins, nodes: Any) -> None:
     best.score = -1.0
     best.feature = -1
     best_edge = np.int64(-1)
-    begin = offsets[first_feature]  # where the sums of the feature begin
-    for j in range(first_feature):
-        begin -= implicit[j] >= 0
+    begin = _begin_of(first_feature, bins)
     for j in range(first_feature, n_features * (p + 1) // n_shares):
         n_bins = offsets[j + 1] - offsets[j]
         table, first = sums[0, slot], begin
@@ -62,24 +76,12 @@ def find_question(p: int, f: int, bins: FeatureBins, nodes: Any) -> None:
         any_missing = missing[j] and sides.bin_weight(table, first + n_known) > 0
         first_side = 0 if any_missing else 1
         for side in range(first_side, 2):
-            lost = first + n_known if side == 0 else np.int64(-1)
+            missing_bin: Any = first + n_known if side == 0 else np.int64(-1)
+            cuts = FeatureCuts(table, first, n_known, missing_bin, totals, monotonic[j])
             if criterion == EXHAUSTIVE:
-                sides.edge_cuts(
-                    table, first, n_known, lost, totals, monotonic[j], running, edges[side]
-                )
+                sides.edge_cuts(cuts, running, edges[side])
             else:
-                sides.score_cuts(
-                    table,
-                    first,
-                    n_known,
-                    lost,
-                    totals,
-                    nodes.least_size,
-                    monotonic[j],
-                    criterion,
-                    running,
-                    scores[side],
-                )
+                sides.score_cuts(cuts, nodes.least_size, criterion, running, scores[side])
         if criterion == EXHAUSTIVE:
             edges[0, n_known - 1] = -1  # all values on one side
             if not missing[j]:
@@ -94,12 +96,22 @@ def find_question(p: int, f: int, bins: FeatureBins, nodes: Any) -> None:
                 best.score = float(best_edge)
             else:
                 best.score = scores[side, b]
-            _write_left(table, first, b, n_known if side == 0 else -1, best_left)
+            missing_bin = first + n_known if side == 0 else np.int64(-1)
+            _write_left(table, first, b, missing_bin, best_left)
             best.feature = j
             best.cut = b
             best.missing_left = side == 0
             if not any_missing and b < n_known - 1:
                 best.missing_left = 2 * sides.node_weight(best_left) >= sides.node_weight(totals)
+
+
+@inner_kernel
+def _begin_of(feature: int, bins: FeatureBins) -> Any:
+    """Return where the sums of a feature begin among those of all bins that rows list."""
+    begin = bins.offsets[feature]
+    for j in range(feature):
+        begin -= bins.implicit[j] >= 0
+    return begin
 
 
 @inner_kernel
@@ -121,13 +133,13 @@ def _find_largest(scores: Array, first_side: int, n_cuts: int, best: Any) -> Any
 
 
 @inner_kernel
-def _write_left(table: Array, first: int, cut: int, lost: int, out: Array) -> None:
-    """Write the totals of the bins up to a cut; those of bin ``lost`` too, if it is not -1."""
+def _write_left(table: Array, first: int, cut: int, missing_bin: int, out: Array) -> None:
+    """Write the totals of the left side: the bins up to a cut, and maybe that of missing values."""
     lanes = sides.LANES
     for k in range(out.shape[0]):
         row = table[k]
         for lane in range(lanes):
-            total = row[lanes * (first + lost) + lane] if lost >= 0 else np.int64(0)
+            total = row[lanes * missing_bin + lane] if missing_bin >= 0 else np.int64(0)
             for b in range(cut + 1):
                 total += row[lanes * (first + b) + lane]
             out[k, lane] = total

@@ -14,7 +14,8 @@ label -1. Words are added and subtracted as they are: the weights of all pairs s
 ``2**31``. A side of a question is an array of blocks of words, one word for each threshold, and one
 block more for the size. Words beyond the last threshold are zero.
 
-`two_classes` and `several_classes` have the same functions.
+`two_classes` and `several_classes` have the same functions. What is the same for all pairs stands
+in `several_classes`.
 """
 
 from __future__ import annotations
@@ -32,11 +33,12 @@ from driftgames.boosting.engine.nodes import Nodes
 from driftgames.boosting.engine.positions import BY_INTEGERS, SUM_BITS, Positions, clear_moved
 from driftgames.boosting.engine.rows import BinnedRows, RowState
 from driftgames.boosting.engine.several_classes import (  # noqa: F401  # the same for all pairs
-    begin_sum,
     count_pairs,
+    edge_cuts,
     needs_question,
     of_node,
     oppose,
+    score_cuts,
     size,
     write_votes,
 )
@@ -88,59 +90,10 @@ def score(side: Array, criterion: int) -> float:
     return float(blocks.packed_gini(side, criterion == KEARNS_MANSOUR))
 
 
-@inner_kernel
-def score_cuts(
-    table: Array,
-    first: int,
-    n_cuts: int,
-    lost: int,
-    totals: Array,
-    least: int,
-    direction: int,
-    criterion: int,
-    running: Array,
-    out: Array,
-) -> None:
-    """Write the score of every cut of a feature, or -1 where the cut is no question.
-
-    The bins of the feature begin at ``first``. The bin ``lost``, of missing values, goes left if it
-    is not -1. A cut behind an empty bin has the same sides as the cut before it, and is no question
-    of its own.
-    """
-    begin_sum(table, lost, running)
-    left_weight = bin_weight(table, lost) if lost >= 0 else np.int64(0)
-    whole, last = node_weight(totals), totals.shape[0] - 1
-    for b in range(n_cuts):
-        own_weight = bin_weight(table, first + b)
-        out[b] = -1.0
-        if own_weight > 0:
-            blocks.add_column(running, table, first + b)
-            left_weight += own_weight
-            small = least > 1 and min(running[last, 0], totals[last, 0] - running[last, 0]) < least
-            is_free = direction == 0 or b == n_cuts - 1  # the last cut: is a value missing?
-            asks = left_weight < whole and not small
-            if asks and (is_free or _is_in_order(running, totals, direction)):
-                out[b] = blocks.packed_gini_of_sides(running, totals, criterion == KEARNS_MANSOUR)
-
-
-@inner_kernel
-def edge_cuts(
-    table: Array,
-    first: int,
-    n_cuts: int,
-    lost: int,
-    totals: Array,
-    direction: int,
-    running: Array,
-    out: Array,
-) -> None:
-    """Write the sum of the edges of both sides at every cut: each votes its best position."""
-    begin_sum(table, lost, running)
-    for b in range(n_cuts):
-        blocks.add_column(running, table, first + b)
-        is_free = direction == 0 or b == n_cuts - 1  # the last cut: is a value missing?
-        in_order = is_free or _is_in_order(running, totals, direction)
-        out[b] = _edge_of_sides(running, totals) if in_order else -1
+@inner_scalar
+def score_of_sides(left: Array, totals: Array, criterion: int) -> float:
+    """Return the score of a question: that of a left side, and of the rest of the node."""
+    return float(blocks.packed_gini_of_sides(left, totals, criterion == KEARNS_MANSOUR))
 
 
 @inner_kernel
@@ -152,12 +105,12 @@ def exhaustive_gain(left: Array, totals: Array) -> float:
         for lane in range(LANES):
             edge += 2 * _edge(totals[k, lane])
             best = max(best, edge)
-    return float(_edge_of_sides(left, totals) - best + _sum_of_edges(totals))
+    return float(edge_of_sides(left, totals) - best + _sum_of_edges(totals))
 
 
 @inner_kernel
-def _edge_of_sides(left: Array, totals: Array) -> Any:
-    """Return the edge of the best position of a left side, and of the best one of the rest."""
+def edge_of_sides(left: Array, totals: Array) -> Any:
+    """Return the edge of a question where each side votes its best position."""
     edge = np.int64(0)
     rest_edge = np.int64(0)
     best = np.int64(0)
@@ -272,7 +225,7 @@ def _vote_for(position: Any, votes: Array) -> None:
 
 
 @inner_kernel
-def _is_in_order(left: Array, totals: Array, direction: int) -> bool:
+def is_in_order(left: Array, totals: Array, direction: int) -> bool:
     """Return whether the best positions of a left side and the rest step in a direction."""
     edge = np.int64(0)
     rest_edge = np.int64(0)

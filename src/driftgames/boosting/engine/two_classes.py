@@ -27,6 +27,7 @@ from driftgames.boosting.engine.positions import (
 )
 from driftgames.boosting.engine.rows import BinnedRows, RowState
 from driftgames.boosting.engine.shape import EXHAUSTIVE, KEARNS_MANSOUR
+from driftgames.boosting.engine.split_search import FeatureCuts
 
 layout = Part("layout")
 
@@ -70,49 +71,40 @@ def score(side: Side, criterion: int) -> float:
 
 
 @inner_kernel
-def add_up(table: Array, first: int, n_cuts: int, lost: int, out: Array) -> None:
-    """Write the sums of the bins up to each cut; bin ``lost`` is added, if it is not -1."""
-    lower = table[0, lost] if lost >= 0 else np.int64(0)
-    upper = table[1, lost] if lost >= 0 else np.int64(0)
-    for b in range(n_cuts):
+def add_up(cuts: FeatureCuts, out: Array) -> None:
+    """Write the sums of the left side of each cut."""
+    table, first, missing_bin = cuts.table, cuts.first, cuts.missing_bin
+    lower = table[0, missing_bin] if missing_bin >= 0 else np.int64(0)
+    upper = table[1, missing_bin] if missing_bin >= 0 else np.int64(0)
+    for b in range(cuts.n_cuts):
         lower += table[0, first + b]
         upper += table[1, first + b]
         out[0, b] = lower
         out[1, b] = upper
     if out.shape[0] > 2:
-        size = table[2, lost] if lost >= 0 else np.int64(0)
-        for b in range(n_cuts):
+        size = table[2, missing_bin] if missing_bin >= 0 else np.int64(0)
+        for b in range(cuts.n_cuts):
             size += table[2, first + b]
             out[2, b] = size
 
 
 @inner_kernel
 def score_cuts(
-    table: Array,
-    first: int,
-    n_cuts: int,
-    lost: int,
-    totals: Array,
-    least: int,
-    direction: int,
-    criterion: int,
-    running: Array,
-    out: Array,
+    cuts: FeatureCuts, least_size: int, criterion: int, running: Array, out: Array
 ) -> None:
     """Write the score of every cut of a feature, or -1 where the cut is no question.
 
-    The bins of the feature begin at ``first``. The bin ``lost``, of missing values, goes left if it
-    is not -1. A cut behind an empty bin has the same sides as the cut before it, and is no question
-    of its own.
+    A cut behind an empty bin has the same sides as the cut before it, and is no question of its
+    own. ``running`` is a scratch buffer for the left sides.
     """
-    add_up(table, first, n_cuts, lost, running)
-    node = of_node(totals)
+    add_up(cuts, running)
+    n_cuts, direction, node = cuts.n_cuts, cuts.direction, of_node(cuts.totals)
     lowers, uppers = running[0], running[1]
     for b in range(n_cuts):
         lower, upper = lowers[b], uppers[b]
         rest = node[0] - lower, node[1] - upper, np.int64(0)
         value = score((lower, upper, np.int64(0)), criterion) + score(rest, criterion)
-        asks = bin_weight(table, first + b) > 0 and rest[0] + rest[1] > 0
+        asks = bin_weight(cuts.table, cuts.first + b) > 0 and rest[0] + rest[1] > 0
         out[b] = value if asks else -1.0
     if direction != 0:
         for b in range(n_cuts - 1):  # the last cut asks whether a value is missing
@@ -120,33 +112,25 @@ def score_cuts(
             rest_edge = node[1] - node[0] - edge
             if edge * direction > 0 and rest_edge * direction < 0:
                 out[b] = -1.0
-    if least > 1:
+    if least_size > 1:
         for b in range(n_cuts):
-            if running[2, b] < least or node[2] - running[2, b] < least:
+            if running[2, b] < least_size or node[2] - running[2, b] < least_size:
                 out[b] = -1.0
 
 
 @inner_kernel
-def edge_cuts(
-    table: Array,
-    first: int,
-    n_cuts: int,
-    lost: int,
-    totals: Array,
-    direction: int,
-    running: Array,
-    out: Array,
-) -> None:
+def edge_cuts(cuts: FeatureCuts, running: Array, out: Array) -> None:
     """Write the edge of the best stump at every cut: one side votes +1 and the other -1.
 
     With a direction, the side is that which the direction says, and the edge may be negative.
     """
-    add_up(table, first, n_cuts, lost, running)
-    node_edge = totals[1, 0] - totals[0, 0]
+    add_up(cuts, running)
+    n_cuts, direction = cuts.n_cuts, cuts.direction
+    node_edge = cuts.totals[1, 0] - cuts.totals[0, 0]
     for b in range(n_cuts):
         edge = 2 * (running[1, b] - running[0, b]) - node_edge
         value = -direction * edge if direction != 0 and b < n_cuts - 1 else abs(edge)
-        out[b] = value if b == 0 or bin_weight(table, first + b) > 0 else -1
+        out[b] = value if b == 0 or bin_weight(cuts.table, cuts.first + b) > 0 else -1
 
 
 @inner_kernel

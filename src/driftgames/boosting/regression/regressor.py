@@ -63,7 +63,7 @@ class NHBoostDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
     follow.
 
     The weighted training error over pairs is the mean absolute error of the median vote, for
-    outcomes rounded to thresholds, so the theorem on boosting bounds it. [LS14, Alg. 6, Thm. 3]
+    outcomes rounded to the middles of their bins, so Theorem 3 bounds it. [LS14, Alg. 6, Thm. 3]
     The reduction from numbers to pairs is not in the paper.
 
     Parameters
