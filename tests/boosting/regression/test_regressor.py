@@ -438,7 +438,7 @@ def test_changed_files_are_refused_with_the_member_that_is_wrong(data, tmp_path)
 def test_a_file_that_was_changed_by_hand_is_refused(data, tmp_path):
     path = tmp_path / "m.json"
     clone(FIXED).fit(*data).save(path)
-    path.write_bytes(path.read_bytes().replace(b'"max_leaves": 4', b'"max_leaves": 5'))
+    path.write_bytes(path.read_bytes().replace(b'"max_leaves":4', b'"max_leaves":5'))
     with pytest.raises(DocumentError, match="does not match its sha256"):
         NHBoostDTRegressor.load(path)
 
