@@ -42,6 +42,7 @@ from driftgames.boosting.engine import positions as position_steps
 from driftgames.boosting.engine import rows as row_steps
 from driftgames.boosting.engine.binned_trees import BinnedTree, TreeLearner
 from driftgames.boosting.engine.nodes import (
+    Nodes,
     make_nodes,
     make_record,
     widen_nodes,
@@ -124,9 +125,9 @@ class Engine:
             shape = len(sums), n_slots, *sums.shape[2:]
             self.nodes = replace(self.nodes, sums=np.empty(shape, sums.dtype))
 
-    def arrays(self) -> rounds.GameArrays:
-        """Return the arrays that the loops work on."""
-        return rounds.GameArrays(self.rows, self.state, self.positions, self.nodes)
+    def arrays(self) -> tuple[BinnedRows, RowState, Positions, Nodes]:
+        """Return the arrays that the loops of a tree work on."""
+        return self.rows, self.state, self.positions, self.nodes
 
     @property
     def is_listed(self) -> bool:
@@ -273,10 +274,10 @@ class MistakeEngine(Engine):
     def _call(self, until: int, rule: Rule) -> int:
         """Run the compiled loop in all threads; return how it ended."""
         loop, n = self.compile(rounds.play), self.n_threads
-        barrier, arguments = self._barrier, (self.arrays(), self._record, rule)
-        if n > 1:  # no round: it is compiled here, where it can be interrupted
-            loop(rounds.Thread(0, 1, barrier), 0, *arguments)
-        return run_together(lambda p: loop(rounds.Thread(p, n, barrier), until, *arguments), n)[0]
+        arrays = rounds.GameArrays(*self.arrays(), self._record, self._barrier, n)
+        if n > 1:
+            loop(0, 0, arrays, rule)  # no round: it is compiled here, where it can be interrupted
+        return run_together(lambda p: loop(p, until, arrays, rule), n)[0]
 
     def _widen_record(self) -> None:
         """Make room in the record for the largest tree that the nodes have room for."""
