@@ -1,10 +1,11 @@
 """The files of the library that a call passes through.
 
-``python tools/walk.py`` prints the walks of one `Hedge.update`, of `NHBoostDTClassifier` (a default
-fit of two rounds, the same in batches and on a Dask cluster (what the client does), `predict_proba`,
-and a fit of two stumps without calibration), and of a fit of `NHBoostDTRegressor`, after a warm-up:
-each visited file in order with its number of calls, then the number of calls, of switches between
-files, and of distinct files. A kernel that Python calls is seen; what it calls in turn is not.
+``python tools/walk.py`` prints walks after a warm-up: of one `Hedge.update`; of default fits of
+`NHBoostDTClassifier` of two rounds, in memory, in batches and on a Dask cluster (what the client
+does); of a fit of `NHBoostDTRegressor`; of `predict_proba`; and of a fit of two stumps without
+calibration. Each visited file stands in order with its number of calls, then the number of calls,
+of switches between files, and of distinct files. A kernel that Python calls is seen; what it calls
+in turn is not.
 """
 
 from __future__ import annotations
