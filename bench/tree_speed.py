@@ -22,7 +22,7 @@ from bench.harness import Tell, best_clocks, best_of, peak_memory, silent, why_a
 from driftgames import datasets
 from driftgames.boosting import NHBoostDTClassifier
 from driftgames.boosting.data.binned_data import BinnedData, bin_examples
-from driftgames.boosting.engine.game import TreeLearner
+from driftgames.boosting.engine.binned_trees import TreeLearner
 from driftgames.boosting.engine.rules import PotentialRule
 from driftgames.boosting.engine.shape import TreeShape
 from driftgames.cli._output import console

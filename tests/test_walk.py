@@ -22,6 +22,7 @@ def _walk():
         ("boosting_fit", "boosting/booster.py", 43),
         ("batch_fit", "boosting/booster.py", 44),
         ("dask_fit", "dask/booster.py", 47),
+        ("regression_fit", "boosting/regression/regressor.py", 46),
         ("probabilities", "boosting/fitted.py", 7),
         ("stump_fit", "boosting/booster.py", 31),
     ],

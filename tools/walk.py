@@ -1,10 +1,11 @@
 """The files of the library that a call passes through.
 
-``python tools/walk.py`` prints the walks of one `Hedge.update`, and of `NHBoostDTClassifier`: a
-default fit of two rounds, the same in batches and on a Dask cluster (what the client does),
-`predict_proba`, and a fit of two stumps without calibration, after a warm-up: each visited file in
-order with its number of calls, then the number of calls, of switches between files, and of distinct
-files. A kernel that Python calls is seen; what it calls in turn is not.
+``python tools/walk.py`` prints walks after a warm-up: of one `Hedge.update`; of default fits of
+`NHBoostDTClassifier` of two rounds, in memory, in batches and on a Dask cluster (what the client
+does); of a fit of `NHBoostDTRegressor`; of `predict_proba`; and of a fit of two stumps without
+calibration. Each visited file stands in order with its number of calls, then the number of calls,
+of switches between files, and of distinct files. A kernel that Python calls is seen; what it calls
+in turn is not.
 """
 
 from __future__ import annotations
@@ -81,6 +82,14 @@ def dask_fit() -> list[str]:
         return walk(lambda: booster.fit(X, y))
 
 
+def regression_fit() -> list[str]:
+    """Return the walk of a `NHBoostDTRegressor.fit` of two rounds and one stage."""
+    X, _ = _examples()
+    booster = driftgames.NHBoostDTRegressor(2, max_leaves=4, n_stages=1, n_jobs=1)
+    booster.fit(X, X[:, 0])
+    return walk(lambda: booster.fit(X, X[:, 0]))
+
+
 def probabilities() -> list[str]:
     """Return the walk of `NHBoostDTClassifier.predict_proba` after a default fit of two rounds."""
     X, y = _examples()
@@ -112,6 +121,7 @@ def main() -> None:
         ("NHBoostDTClassifier.fit, 2 rounds", boosting_fit()),
         ("NHBoostDTClassifier.fit_batches, 2 rounds", batch_fit()),
         ("DaskNHBoostDTClassifier.fit, 2 rounds, the client", dask_fit()),
+        ("NHBoostDTRegressor.fit, 2 rounds, 1 stage", regression_fit()),
         ("NHBoostDTClassifier.predict_proba", probabilities()),
         ("NHBoostDTClassifier.fit, 2 stumps without calibration", stump_fit()),
     ):

@@ -14,7 +14,7 @@ from driftgames.boosting import (
     PotentialBoostClassifier,
 )
 from driftgames.boosting.data.binned_data import bin_examples
-from driftgames.boosting.engine.game import TreeLearner
+from driftgames.boosting.engine.binned_trees import TreeLearner
 from driftgames.boosting.engine.rules import PotentialRule
 from driftgames.boosting.engine.shape import TreeShape
 from driftgames.boosting.plain import WeakLearnerBooster

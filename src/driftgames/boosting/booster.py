@@ -197,9 +197,10 @@ class BaseBooster(FittedBooster, ClassifierMixin, BaseEstimator):  # type: ignor
         batch_rows = check_integer("batch_rows", batch_rows, least=1)
         job = self.make_job()
         pairs = {} if eval_set is None else name_sets(eval_set, eval_names)
-        # columns that are chosen by name need their names, so they come as data frames
-        by_type = isinstance(self.categorical_features, str) or not self.categorical_features
-        options = ReadOptions(batch_rows, label, weight, columns, filter, frames=not by_type)
+        # a list of columns may name them, so columns of files come as data frames then
+        chosen = self.categorical_features
+        frames = not (chosen is None or isinstance(chosen, str) or np.size(chosen) == 0)
+        options = ReadOptions(batch_rows, label, weight, columns, filter, frames)
         opened = open_source(source, options)
         checks = ExampleChecks(self.unfitted_copy(), opened.names)
         passes = BatchPasses(opened, checks, job.class_weight, job.makes_folds, job.verbose)

@@ -44,6 +44,7 @@ class FittedBooster(BoosterParameters, ABC):
 
     def adopt(self, fitted: Fitted) -> Self:
         """Take over a fitted model and the record of its fit; the settings stay."""
+        # they are large, and the stages of a regressor alone read them
         fitted = fitted._replace(held_out_votes=None)
         model, names = fitted.model, fitted.model.feature_names
         stale = names is None and hasattr(self, "feature_names_in_")
@@ -286,10 +287,10 @@ class FittedBooster(BoosterParameters, ABC):
         """
         names = getattr(self, "feature_names_in_", None)
         shapes: Any = self.shape_functions_
-        at = None if label is None else self._number_of(label)
+        number = None if label is None else self._number_of(label)
         if self.classes_.size > 2:
             shapes = shapes[label] if label is not None else self.model_.additive.shape_functions
-        elif at == 0:
+        elif number == 0:
             shapes = {j: -shape for j, shape in shapes.items()}
         values_of = None if X is None else self._values_of(X)
         if show_missing is not None:
@@ -333,7 +334,7 @@ class FittedBooster(BoosterParameters, ABC):
         return values
 
     def _encode(self, X: Any) -> Matrix:
-        """Return the columns that the hypotheses ask about; those of a bare array in order."""
+        """Return `_columns`; here an array has no names, whatever the fit had, and their order."""
         if not (isinstance(X, np.ndarray) or scipy.sparse.issparse(X)):
             return self._columns(X)
         if X.shape[1:] != (self.n_features_in_,):
@@ -359,9 +360,10 @@ class FittedBooster(BoosterParameters, ABC):
         from driftgames.plots.boosting import plot_calibration
 
         self.margins(X, y)  # checks the labels
-        at = self.classes_.size - 1 if label is None else self._number_of(label)
-        probabilities, hits = self.predict_proba(X)[:, at], np.asarray(y) == self.classes_[at]
-        return plot_calibration(probabilities, hits, n_bins=n_bins, label=str(self.classes_[at]))
+        number = self.classes_.size - 1 if label is None else self._number_of(label)
+        of_class, probabilities = self.classes_[number], self.predict_proba(X)[:, number]
+        hits = np.asarray(y) == of_class
+        return plot_calibration(probabilities, hits, n_bins=n_bins, label=str(of_class))
 
     def explain(self, x: Any, label: object = None) -> Explanation:
         """Return the vote of each feature on one example, for one class.

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from driftgames.boosting.engine.binned_trees import to_stumps, to_trees
-from driftgames.boosting.engine.game import CountedGame, Round, TreeLearner
+from driftgames.boosting.engine.binned_trees import TreeLearner, to_stumps, to_trees
+from driftgames.boosting.engine.game import CountedGame, Round
 from driftgames.boosting.engine.mistake_engine import TreeGrower
 from driftgames.boosting.engine.remote_game import scale_in_python
 
@@ -17,7 +17,7 @@ class GrownRows:
             n_classes = 2 if labels is None else int(labels.max()) + 1
         self.data, self.shape = data, shape
         self.learner = TreeLearner(data, shape, weights, labels, n_classes, n_threads)
-        self._grower = TreeGrower(data, shape, weights, **self.learner.engine_settings)
+        self._grower = TreeGrower(self.learner)
         self.positive = np.arange(data.n_rows) >= data.split
         self.sample_weights = weights
         if labels is not None:

@@ -8,8 +8,8 @@ from driftgames._kernels.jit import kernel
 from driftgames._kernels.templates import instantiate
 from driftgames.boosting import AdaBoostClassifier, NHBoostDTClassifier
 from driftgames.boosting.data.binned_data import bin_examples
-from driftgames.boosting.engine.binned_trees import BinnedTree
-from driftgames.boosting.engine.game import TreeLearner, VoteGame
+from driftgames.boosting.engine.binned_trees import BinnedTree, TreeLearner
+from driftgames.boosting.engine.game import VoteGame
 from driftgames.boosting.engine.mistake_engine import MistakeEngine, TreeGrower
 from driftgames.boosting.engine.positions import scale_weights
 from driftgames.boosting.engine.remote_game import scale_in_python
@@ -52,7 +52,7 @@ def test_the_compiled_scale_is_the_one_of_python(scale, exact, n_rounds):
     data = bin_examples(
         y[:, None] * 1.0, y, np.ones(40, dtype=np.int64), 255, integer_weights=exact
     )
-    engine = MistakeEngine(data, TreeShape(2), rng.integers(1, 9, 40), 5)
+    engine = MistakeEngine(TreeLearner(data, TreeShape(2), rng.integers(1, 9, 40)), 5)
     votes = rng.integers(0, 2, (n_rounds, 2)) * 2 - 1
     for left, right in votes.tolist():
         engine.set_tree(stump_of(0, left, right))
@@ -79,7 +79,7 @@ def test_a_tied_vote_is_for_class_0(kind):
     else:
         y = np.repeat([False, True], [31, 992])
         data = bin_examples(y[:, None] * 1.0, y, np.ones(y.size, dtype=np.int64), 255)
-        engine = MistakeEngine(data, TreeShape(2), data.sample_weights, 5)
+        engine = MistakeEngine(TreeLearner(data, TreeShape(2), data.sample_weights), 5)
         engine.positions.masses[:, :5] = masses
         engine.positions.counters[0].width = 5
         engine.positions.unscaled[:5] = 1.0

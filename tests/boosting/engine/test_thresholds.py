@@ -16,8 +16,7 @@ from driftgames._kernels.templates import instantiate
 from driftgames.boosting.data.binned_data import bin_examples
 from driftgames.boosting.data.sample_weights import PAIR_BITS, SampleWeights
 from driftgames.boosting.engine import mistake_engine, thresholds
-from driftgames.boosting.engine.binned_trees import BinnedTree
-from driftgames.boosting.engine.game import TreeLearner
+from driftgames.boosting.engine.binned_trees import BinnedTree, TreeLearner
 from driftgames.boosting.engine.rules import NormalHedgeRule, PotentialRule
 from driftgames.boosting.engine.shape import GINI, KEARNS_MANSOUR, STUMP, TreeShape
 from driftgames.boosting.engine.split_search import FeatureCuts

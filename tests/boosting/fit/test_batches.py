@@ -48,6 +48,15 @@ def _bytes(model, path):
     return path.read_bytes()
 
 
+def test_an_array_names_the_columns_of_categories(tmp_path):
+    make = partial(NHBoostDTClassifier, 8, max_leaves=2, calibrate=False)
+    chosen = np.array([False, True, False, False, False])
+    whole = make(categorical_features=chosen).fit(X, Y)
+    assert whole.encoder_ is not None
+    parts = make(categorical_features=chosen).fit_batches([(X[:150], Y[:150]), (X[150:], Y[150:])])
+    assert _bytes(parts, tmp_path / "parts") == _bytes(whole, tmp_path / "whole")
+
+
 @pytest.mark.parametrize("name", BOOSTERS)
 @pytest.mark.parametrize("shape", [{"max_depth": 1}, {"max_depth": 2}])
 def test_batches_give_the_model_of_all_rows_byte_for_byte(name, shape, tmp_path):

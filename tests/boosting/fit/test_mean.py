@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from driftgames.boosting import AdaBoostClassifier, NHBoostClassifier, NHBoostDTClassifier
 from driftgames.boosting.data.binned_data import bin_examples
 from driftgames.boosting.data.bins import DenseBins
-from driftgames.boosting.engine.binned_trees import to_trees
+from driftgames.boosting.engine.binned_trees import TreeLearner, to_trees
 from driftgames.boosting.engine.mistake_engine import TreeGrower
 from driftgames.boosting.engine.shape import TreeShape
 from driftgames.boosting.fit import choosing, fit_booster
@@ -352,7 +352,7 @@ def test_some_binned_examples_grow_the_tree_of_their_rows(sparse, y):
         (data, np.where(np.isin(data.order, some), data.sample_weights, 0)),
         (taken, taken.sample_weights),
     ):
-        grower = TreeGrower(each, TreeShape(None, 6), masses)
+        grower = TreeGrower(TreeLearner(each, TreeShape(None, 6), masses))
         trees.append(to_trees([grower.grow(masses)[2]], each.cuts))
     assert trees[0] == trees[1]
     assert trees[0].n_nodes.tolist() == [11]

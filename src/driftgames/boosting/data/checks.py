@@ -53,7 +53,7 @@ class DataWarning(UserWarning):
 
 
 class CheckedExamples(NamedTuple):
-    """Examples of a fit: ``X`` has categories as codes, and ``categories`` are None if none are."""
+    """Examples of a fit: in ``X`` categories are codes. Without any ``categories`` is None."""
 
     X: Matrix
     y: Array
@@ -63,7 +63,7 @@ class CheckedExamples(NamedTuple):
 class ExampleChecks:
     """The checks of examples, by scikit-learn's rules and against the columns of an estimator.
 
-    scikit-learn notes the names and the number of the columns on the estimator: for a fit this is
+    scikit-learn keeps the names and the number of the columns on the estimator: for a fit this is
     an unfitted copy of the booster. They may be known beforehand: the ``names`` where arrays come
     from files whose columns have names.
     """
@@ -94,8 +94,8 @@ class ExampleChecks:
     def check_examples(self, X: object, y: object, *, first: bool = True) -> CheckedExamples:
         """Return the examples of a fit, categories as codes.
 
-        `frames.code_columns` says what the codes are. The columns of the ``first`` examples are
-        noted, and those of others are compared with them.
+        `frames.code_columns` says what the codes are. The estimator keeps names and number of the
+        columns of the ``first`` examples, and those of others are compared with them.
         """
         X, y = unmask("X", X, missing=True), unmask("y", y)
         check_labels(y)
@@ -110,7 +110,7 @@ class ExampleChecks:
         if categorical is None and (isinstance(X, np.ndarray) or not has_dates(X)):
             rows, labels = self._validate(X, y, reset=first)
             return CheckedExamples(rows, labels, None)
-        self._note_columns(X, reset=first)
+        self._keep_columns(X, reset=first)
         codes, categories = X, None
         if categorical is None:
             codes = self._read_columns(X)
@@ -137,17 +137,17 @@ class ExampleChecks:
         X = unmask("X", X, missing=True)
         check_kind(X, categorical is not None)
         if categorical is not None:
-            self._note_columns(X, reset=False)
+            self._keep_columns(X, reset=False)
             check_types(X, categorical)
             return X
         check_types(X, None)
         if has_dates(X) or has_words(X):
-            self._note_columns(X, reset=False)
+            self._keep_columns(X, reset=False)
             return check_array(self._read_columns(X), estimator=self._estimator, **INPUT)
         return self._validate(X, "no_validation", reset=False, finite=finite)
 
-    def _note_columns(self, X: object, *, reset: bool) -> None:
-        """Note the names and the number of the columns with ``reset``, and else compare them."""
+    def _keep_columns(self, X: object, *, reset: bool) -> None:
+        """Keep the names and the number of the columns with ``reset``, else compare them."""
         try:
             validate_data(self._estimator, X, reset=reset, skip_check_array=True)
         except (IndexError, KeyError) as error:  # scikit-learn looks at the first row of anything

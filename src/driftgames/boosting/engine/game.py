@@ -17,17 +17,14 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from driftgames._kernels.elementary import exp_all, log_all
-from driftgames.boosting.data.binned_data import BinnedData
-from driftgames.boosting.data.cuts import Cuts
-from driftgames.boosting.engine.binned_trees import BinnedTree, to_stumps, to_trees
+from driftgames.boosting.engine.binned_trees import BinnedTree, TreeLearner
 from driftgames.boosting.engine.mistake_engine import MistakeEngine, TreeGrower
 from driftgames.boosting.engine.positions import SUM_BITS, Rule
-from driftgames.boosting.engine.shape import TreeShape
 from driftgames.boosting.model.stumps import Stumps
 from driftgames.boosting.model.trees import Trees
 from driftgames.certificates.margins import Margins
@@ -118,100 +115,6 @@ class LocalGame(Game):
         """Free what only the growth of a tree needs, until the next round."""
 
 
-@dataclass(frozen=True, eq=False)
-class TreeLearner:
-    """Binned rows in memory, and trees of a shape as the weak learner for them.
-
-    ``sample_weights`` are in the order of the binned rows; rows of weight zero are held out.
-    ``labels`` number the classes in that order if there are more than two. With ``gaps`` they count
-    the thresholds below an outcome, and ``n_classes`` is the number of thresholds.
-    """
-
-    data: BinnedData
-    shape: TreeShape
-    sample_weights: IntArray
-    labels: IntArray | None = None
-    n_classes: int = 2
-    n_threads: int = 1
-    gaps: IntArray | None = None
-
-    @classmethod
-    def of(
-        cls,
-        data: BinnedData,
-        shape: TreeShape,
-        labels: IntArray | None,
-        n_classes: int,
-        n_threads: int = 1,
-        gaps: IntArray | None = None,
-    ) -> TreeLearner:
-        """Return the learner of examples whose classes have these numbers, in their own order."""
-        if (n_classes == 2 and gaps is None) or labels is None:
-            labels = None
-        elif data.order is not None:
-            labels = labels[data.order]
-        return cls(data, shape, data.sample_weights, labels, n_classes, n_threads, gaps)
-
-    @property
-    def mass(self) -> int:
-        """The sample weight of all examples."""
-        return int(self.sample_weights.sum())
-
-    @property
-    def masses(self) -> list[int]:
-        """The sample weight of each class."""
-        if self.labels is None:
-            halves = np.split(self.sample_weights, [self.data.split])
-            return [int(half.sum()) for half in halves]
-        return [int(self.sample_weights[self.labels == k].sum()) for k in range(self.n_classes)]
-
-    @property
-    def judged_mass(self) -> int:
-        """The sample weight of all that a vote may get wrong: the examples, or all their pairs."""
-        return self.mass * (1 if self.gaps is None else int(self.gaps.sum()))
-
-    @property
-    def default_vote(self) -> FloatArray:
-        """The vote where no hypothesis votes; that for a threshold tells how much lies above it."""
-        if self.gaps is None or self.labels is None:
-            return vote_by_mass(self.masses)
-        above = [int(self.sample_weights[self.labels > k].sum()) for k in range(self.n_classes)]
-        return 2 * np.array(above) / self.mass - 1
-
-    @property
-    def engine_settings(self) -> dict[str, Any]:
-        """What an engine needs to know beside the rows, the shape and the weights."""
-        return {
-            "labels": self.labels,
-            "n_classes": self.n_classes,
-            "n_threads": self.n_threads,
-            "gaps": self.gaps,
-        }
-
-    def to_values(self, rounds: Sequence[Round]) -> Stumps | Trees:
-        """Return the hypotheses of rounds on feature values."""
-        return trees_to_values(rounds, self.shape, self.n_classes, self.data.cuts)
-
-
-def trees_to_values(
-    rounds: Sequence[Round], shape: TreeShape, n_classes: int, cuts: Cuts
-) -> Stumps | Trees:
-    """Return the hypotheses of rounds: `Stumps` of two classes, or `Trees`."""
-    trees = [each.tree for each in rounds]
-    return to_stumps(trees, cuts) if shape.is_stump and n_classes == 2 else to_trees(trees, cuts)
-
-
-def vote_by_mass(masses: Sequence[int]) -> FloatArray:
-    """Return the vote where no hypothesis votes, from the mass of each class.
-
-    For two classes it is the share of class 1 less that of class 0, for more twice the share of
-    each class less 1.
-    """
-    if len(masses) == 2:
-        return np.array([(masses[1] - masses[0]) / sum(masses)])
-    return np.array([2 * each / sum(masses) - 1 for each in masses])
-
-
 class GameRule(ABC):
     """What makes a booster: how the examples are weighed."""
 
@@ -231,8 +134,8 @@ class MistakeRule(GameRule):
         """Return the weights in round ``t``, up to a factor; all zero means all equal.
 
         ``mistakes`` ascends by ones, and ``edge_sum`` is the sum of the edges so far. ``masses``
-        has the mass of examples at each of these numbers. For a rule that does not look at them it
-        may be the mass that can reach each number by a move that is still to come.
+        has the mass of examples at each of these numbers. A rule that does not look at masses is
+        asked before a move too: they are then those that may stand at each number after it.
         """
 
     def compiled(self) -> Rule | None:
@@ -265,12 +168,12 @@ class CountedGame(Game):
         return self._rule.weights(mistakes, self.n_rounds + 1, self._edge_sum, masses)
 
     def _weigh_ahead(self) -> FloatArray:
-        """Return the weights of the round after a move that is yet to come."""
+        """Return the weights of the round after the next move, for all numbers that it may give."""
         masses = self._totals
-        reach = np.zeros(masses.size + 1, dtype=np.int64)
-        reach[:-1] += masses
-        reach[1:] += masses
-        return self._weigh(self._first, reach)
+        possible = np.zeros(masses.size + 1, dtype=np.int64)
+        possible[:-1] += masses
+        possible[1:] += masses
+        return self._weigh(self._first, possible)
 
     def margins(self) -> Margins:
         """Return a margin for each number of mistakes."""
@@ -287,13 +190,7 @@ class MistakeGame(CountedGame, LocalGame):
         super().__init__(rule)
         self.default_vote = learner.default_vote
         self._learner = learner
-        self._engine = MistakeEngine(
-            learner.data,
-            learner.shape,
-            learner.sample_weights,
-            n_rounds,
-            **learner.engine_settings,
-        )
+        self._engine = MistakeEngine(learner, n_rounds)
         self._first, self._masses = self._engine.masses()
         self._total = int(self._masses.sum())
         self._compiled = rule.compiled()
@@ -320,7 +217,7 @@ class MistakeGame(CountedGame, LocalGame):
 
     def to_values(self, rounds: Sequence[Round]) -> Stumps | Trees:
         """Return the hypotheses of rounds on feature values."""
-        return self._learner.to_values(rounds)
+        return self._learner.to_values([each.tree for each in rounds])
 
     def _update(self) -> None:
         self.n_rounds = self._engine.n_rounds
@@ -385,9 +282,7 @@ class VoteGame(LocalGame):
     def __init__(self, learner: TreeLearner) -> None:
         self._learner = learner
         self.default_vote = learner.default_vote
-        self._grower = TreeGrower(
-            learner.data, learner.shape, learner.sample_weights, **learner.engine_settings
-        )
+        self._grower = TreeGrower(learner)
         self._positive, self._prior = _chips(learner)
         exact = learner.data.integer_weights
         # an integer weight is a number of copies, and any other a factor of the example's weight
@@ -414,7 +309,7 @@ class VoteGame(LocalGame):
 
     def to_values(self, rounds: Sequence[Round]) -> Stumps | Trees:
         """Return the hypotheses of rounds on feature values."""
-        return self._learner.to_values(rounds)
+        return self._learner.to_values([each.tree for each in rounds])
 
     def votes(self) -> FloatArray:
         """Return the normalised votes on all rows, with a column for each of several classes."""

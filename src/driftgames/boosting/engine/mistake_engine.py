@@ -40,8 +40,9 @@ from driftgames.boosting.engine import (
 )
 from driftgames.boosting.engine import positions as position_steps
 from driftgames.boosting.engine import rows as row_steps
-from driftgames.boosting.engine.binned_trees import BinnedTree
+from driftgames.boosting.engine.binned_trees import BinnedTree, TreeLearner
 from driftgames.boosting.engine.nodes import (
+    Nodes,
     make_nodes,
     make_record,
     widen_nodes,
@@ -76,75 +77,27 @@ PYTHON_RULE = Rule(function=0, looks_at_masses=1, parameters=np.zeros(0))
 class Engine:
     """Grows trees on binned rows in memory; subclasses keep the positions of the rows.
 
-    ``sample_weights`` are in the order of the binned rows; rows of weight zero are held out.
-    ``labels`` number the classes in that order if there are more than two. With ``gaps`` they count
-    the thresholds below an outcome, and ``n_classes`` is the number of thresholds.
+    All rows begin at level ``start``.
     """
 
     positions: Positions
 
-    def __init__(
-        self,
-        data: BinnedData,
-        shape: TreeShape,
-        sample_weights: IntArray,
-        *,
-        labels: IntArray | None = None,
-        n_classes: int = 2,
-        gaps: IntArray | None = None,
-        n_threads: int = 1,
-        start: int = 0,
-    ) -> None:
-        self.data = data
-        self.has_pairs = labels is not None
-        sides = find_sides(n_classes, gaps)
-        self.n_threads = n_threads
+    def __init__(self, learner: TreeLearner, *, start: int = 0) -> None:
+        data, shape, n_threads = learner.data, learner.shape, learner.n_threads
+        self.data, self.n_threads = data, n_threads
+        self.has_pairs = learner.labels is not None
+        sides = find_sides(learner.n_classes, learner.gaps)
         self._parts = {
             "sides": sides,
             "layout": dense_rows if isinstance(data.bins, DenseBins) else sparse_rows,
         }
-        self.rows = as_rows(data, labels, gaps)
-        mass = int(sample_weights.sum())
+        self.rows = as_rows(data, learner.labels, learner.gaps)
+        mass = learner.mass
         room = _n_leaves_at_first(*shape.numbers(mass)[:2])
-        n_labels = n_classes if self.has_pairs else 1
+        n_labels = learner.n_classes if self.has_pairs else 1
         side = sides.side_shape(n_labels, has_size=shape.has_least_size)
         self.nodes = make_nodes(shape, mass, n_labels, side, data.n_codes, n_threads, room)
-        n_parts, lanes = side
-        sizes = _NONE
-        if shape.min_weight_fraction_leaf > 0:
-            sizes = sample_weights
-        elif shape.has_least_size:
-            sizes = np.ones(data.n_rows, dtype=np.int64)
-        n_rows, n_features = data.n_rows, data.implicit.size
-        weights = has_weight = np.zeros(n_rows, dtype=np.int64)
-        if self.has_pairs:
-            weights = np.zeros((-(-n_labels // lanes), n_rows, lanes), dtype=np.int64)
-        if isinstance(data.bins, DenseBins):
-            columns, column_of = data.bins.columns, np.arange(n_features)
-        else:  # columns take no more memory than the rows themselves
-            spare = data.bins.codes.nbytes + 2**20  # but there is room for one large tree
-            n_columns = min(max(spare // max(n_rows, 1), 1), n_features)
-            columns = np.empty((n_columns, n_rows), dtype=np.uint8)
-            column_of = np.full(n_features, -1)
-        groups = n_threads, self.nodes.gains.size, 4
-        self.state = RowState(
-            sample_weights=sample_weights,
-            sizes=sizes,
-            levels=np.full(n_rows * n_labels, start, dtype=np.uint32),
-            weights=weights,
-            label_weights=np.zeros(n_rows if sides is several_classes else 0, dtype=np.int64),
-            has_weight=has_weight,
-            # every share has room for one row more: see `rows.list_rows`
-            lists=np.empty((n_threads, 3, n_rows // n_threads + 2 * BLOCK + 1), dtype=np.uint32),
-            begins=np.zeros(groups, dtype=np.int64),
-            ends=np.zeros(groups, dtype=np.int64),
-            share_totals=np.zeros((n_threads, n_parts, lanes), dtype=np.int64),
-            columns=columns,
-            column_of=column_of,
-            features_held=np.full(len(columns), -1),
-            counters=new_counters(*row_steps.COUNTERS),
-            goes_left=np.zeros(256, dtype=np.uint8),
-        )
+        self.state = _make_row_state(learner, side, self.nodes.gains.size, start)
 
     def compile(self, function: F) -> F:
         """Return a kernel for the classes and the layout of the rows."""
@@ -172,9 +125,9 @@ class Engine:
             shape = len(sums), n_slots, *sums.shape[2:]
             self.nodes = replace(self.nodes, sums=np.empty(shape, sums.dtype))
 
-    def arrays(self) -> rounds.GameArrays:
-        """Return the arrays that the loops work on."""
-        return rounds.GameArrays(self.rows, self.state, self.positions, self.nodes)
+    def arrays(self) -> tuple[BinnedRows, RowState, Positions, Nodes]:
+        """Return the arrays that the loops of a tree work on."""
+        return self.rows, self.state, self.positions, self.nodes
 
     @property
     def is_listed(self) -> bool:
@@ -215,54 +168,21 @@ class Engine:
 class MistakeEngine(Engine):
     """Plays rounds on rows that are known by their numbers of mistakes."""
 
-    def __init__(
-        self,
-        data: BinnedData,
-        shape: TreeShape,
-        sample_weights: IntArray,
-        n_rounds: int,
-        *,
-        n_classes: int = 2,
-        gaps: IntArray | None = None,
-        n_threads: int = 1,
-        counts_rows: bool = True,
-        **settings: Any,
-    ) -> None:
-        tallied = (
-            counts_rows
-            and settings.get("labels") is None
-            and data.integer_weights
-            and not shape.has_least_size
-            and _is_tally_cheap(data, shape)
-            and int(sample_weights.sum()) < 2**31
-        )
-        start = n_rounds + 1 if tallied else 0
-        sizes: dict[str, Any] = {
-            "n_classes": n_classes,
-            "n_threads": n_threads,
-            "start": start,
-            "gaps": gaps,
-        }
-        super().__init__(data, shape, sample_weights, **sizes, **settings)
-        classes = sample_weights[: data.split], sample_weights[data.split :]
-        masses = [int(each.sum()) for each in classes]
+    def __init__(self, learner: TreeLearner, n_rounds: int, *, counts_rows: bool = True) -> None:
+        data, shape = learner.data, learner.shape
+        tallied = counts_rows and _can_tally(learner) and _is_tally_cheap(data, shape)
+        start = n_rounds + 1 if tallied else 0  # rows may move down by a level in every round
+        super().__init__(learner, start=start)
         exact = data.integer_weights
-        if gaps is not None:
-            exact = exact and sum(masses) * n_classes < _MOST_COPIES
-            above = int(sample_weights @ np.append(0, np.cumsum(gaps))[self.rows.labels])
-            masses = [int(gaps.sum()) * sum(masses) - above, above]
-        elif self.has_pairs:
-            masses = 2 * [(n_classes - 1) * int(sample_weights.sum())]
+        if learner.gaps is not None:
+            exact = exact and learner.mass * learner.n_classes < _MOST_COPIES
         self.positions = make_positions(
-            data,
-            masses,
-            start,
+            learner,
             n_rounds,
+            start,
             exact=exact,
-            counts_wrong=self.has_pairs and gaps is None,
             listed=not (tallied and shape.is_stump),
             n_tally_levels=_LEVELS if tallied else 0,
-            n_shares=n_threads,
         )
         self._record = make_record(n_rounds, _CHUNK_NODES, self.nodes.votes.shape[1])
         self._barrier = new_barrier()
@@ -354,10 +274,10 @@ class MistakeEngine(Engine):
     def _call(self, until: int, rule: Rule) -> int:
         """Run the compiled loop in all threads; return how it ended."""
         loop, n = self.compile(rounds.play), self.n_threads
-        barrier, arguments = self._barrier, (self.arrays(), self._record, rule)
-        if n > 1:  # no round: it is compiled here, where it can be interrupted
-            loop(rounds.Thread(0, 1, barrier), 0, *arguments)
-        return run_together(lambda p: loop(rounds.Thread(p, n, barrier), until, *arguments), n)[0]
+        arrays = rounds.GameArrays(*self.arrays(), self._record, self._barrier, n)
+        if n > 1:
+            loop(0, 0, arrays, rule)  # no round: it is compiled here, where it can be interrupted
+        return run_together(lambda p: loop(p, until, arrays, rule), n)[0]
 
     def _widen_record(self) -> None:
         """Make room in the record for the largest tree that the nodes have room for."""
@@ -403,10 +323,8 @@ class MistakeEngine(Engine):
 class TreeGrower(MistakeEngine):
     """Grows one tree after another on weights that Python code sets; the rows do not move."""
 
-    def __init__(
-        self, data: BinnedData, shape: TreeShape, sample_weights: IntArray, **settings: Any
-    ) -> None:
-        super().__init__(data, shape, sample_weights, 1, counts_rows=False, **settings)
+    def __init__(self, learner: TreeLearner) -> None:
+        super().__init__(learner, 1, counts_rows=False)
         self.positions = replace(self.positions, weighing=AS_GIVEN, moves=0)
 
     def grow(self, weights: IntArray) -> tuple[int, int, BinnedTree]:
@@ -427,6 +345,51 @@ class TreeGrower(MistakeEngine):
             several_classes.set_weights(weights, self.rows, self.state)
         else:
             self.state.weights[:] = weights
+
+
+def _make_row_state(
+    learner: TreeLearner, side: tuple[int, int], n_nodes: int, start: int
+) -> RowState:
+    """Return the state of all rows before the first round; ``side`` is the shape of a side."""
+    data, shape, sample_weights = learner.data, learner.shape, learner.sample_weights
+    n_rows, n_features, n_threads = data.n_rows, data.implicit.size, learner.n_threads
+    n_labels = 1 if learner.labels is None else learner.n_classes
+    n_parts, lanes = side
+    sizes = _NONE
+    if shape.min_weight_fraction_leaf > 0:
+        sizes = sample_weights
+    elif shape.has_least_size:
+        sizes = np.ones(n_rows, dtype=np.int64)
+    weights = has_weight = np.zeros(n_rows, dtype=np.int64)
+    if learner.labels is not None:
+        weights = np.zeros((-(-n_labels // lanes), n_rows, lanes), dtype=np.int64)
+    has_label_weights = find_sides(learner.n_classes, learner.gaps) is several_classes
+    if isinstance(data.bins, DenseBins):
+        columns, column_of = data.bins.columns, np.arange(n_features)
+    else:  # columns take no more memory than the rows themselves
+        spare = data.bins.codes.nbytes + 2**20  # but there is room for one large tree
+        n_columns = min(max(spare // max(n_rows, 1), 1), n_features)
+        columns = np.empty((n_columns, n_rows), dtype=np.uint8)
+        column_of = np.full(n_features, -1)
+    groups = n_threads, n_nodes, 4
+    return RowState(
+        sample_weights=sample_weights,
+        sizes=sizes,
+        levels=np.full(n_rows * n_labels, start, dtype=np.uint32),
+        weights=weights,
+        label_weights=np.zeros(n_rows if has_label_weights else 0, dtype=np.int64),
+        has_weight=has_weight,
+        # every share has room for one row more: see `rows.list_rows`
+        lists=np.empty((n_threads, 3, n_rows // n_threads + 2 * BLOCK + 1), dtype=np.uint32),
+        begins=np.zeros(groups, dtype=np.int64),
+        ends=np.zeros(groups, dtype=np.int64),
+        share_totals=np.zeros((n_threads, n_parts, lanes), dtype=np.int64),
+        columns=columns,
+        column_of=column_of,
+        features_held=np.full(len(columns), -1),
+        counters=new_counters(*row_steps.COUNTERS),
+        goes_left=np.zeros(256, dtype=np.uint8),
+    )
 
 
 def _n_leaves_at_first(max_depth: int, max_leaves: int) -> int:
@@ -454,6 +417,13 @@ def as_rows(data: BinnedData, labels: IntArray | None, gaps: IntArray | None = N
     return BinnedRows(
         *shared, bins.codes, bins.starts, bins.list_starts, bins.listed, bins.listed_bins
     )
+
+
+def _can_tally(learner: TreeLearner) -> bool:
+    """Return whether the rows can be counted by class, level and bin."""
+    data, shape = learner.data, learner.shape
+    few = learner.mass < 2**31  # what the counts can hold
+    return learner.labels is None and data.integer_weights and few and not shape.has_least_size
 
 
 def _is_tally_cheap(data: BinnedData, shape: TreeShape) -> bool:

@@ -22,7 +22,6 @@ every row that moves.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -33,8 +32,8 @@ from driftgames._kernels.callbacks import FLOATS, call
 from driftgames._kernels.integers import ratio
 from driftgames._kernels.jit import inner_kernel
 from driftgames._kernels.structs import Struct, new_counters
-from driftgames.boosting.data.binned_data import BinnedData
 from driftgames.boosting.data.bins import Array
+from driftgames.boosting.engine.binned_trees import TreeLearner
 from driftgames.boosting.engine.nodes import Nodes, Record
 from driftgames.boosting.engine.rows import BinnedRows, RowState
 
@@ -93,24 +92,22 @@ class Positions(Struct):
 
 
 def make_positions(
-    data: BinnedData,
-    masses: Sequence[int],
-    start: int,
+    learner: TreeLearner,
     n_rounds: int,
+    start: int,
     *,
     exact: bool,
-    counts_wrong: bool,
     listed: bool,
     n_tally_levels: int,
-    n_shares: int,
 ) -> Positions:
     """Return the positions before the first of ``n_rounds`` rounds: all rows at level ``start``.
 
-    ``masses`` are the sample weights of both classes. If weights are ``exact``, an example of
-    weight 2 weighs as two, to the bit. Without levels there is no tally. Of several classes the
-    vote ``counts_wrong`` as the engine moves the rows.
+    If weights are ``exact``, an example of weight 2 weighs as two, to the bit. Without levels there
+    is no tally.
     """
-    integers = np.int64
+    integers, data, n_shares = np.int64, learner.data, learner.n_threads
+    # of several classes the wrong examples are counted as the rows move: pairs do not tell them
+    counts_wrong = learner.labels is not None and learner.gaps is None
     width = n_rounds + 3
     n_levels = start + width
     counters = new_counters(*_INTEGERS, reals=_REALS)
@@ -119,7 +116,7 @@ def make_positions(
     counters[0].listed = listed
     counters[0].codes_per_row = data.bins.codes.size / max(data.n_rows, 1)
     by_mistakes = np.zeros((2, width), integers)
-    by_mistakes[:, 0] = masses
+    by_mistakes[:, 0] = _masses_by_label(learner)
     levels = np.full(2, start, integers)
     tally = (n_shares, 2, n_tally_levels, data.n_codes + 1) if n_tally_levels else (0, 2, 0, 0)
     spans = (0, data.split), (data.split, data.n_rows)
@@ -145,6 +142,17 @@ def make_positions(
         ends=np.ascontiguousarray(cuts[1:]),
         collected=np.empty((n_shares, 4096), dtype=np.uint32),
     )
+
+
+def _masses_by_label(learner: TreeLearner) -> list[int]:
+    """Return the mass of class 0 and of class 1; of pairs, that of label -1 and of +1."""
+    labels, gaps = learner.labels, learner.gaps
+    if labels is None:
+        return learner.masses
+    if gaps is None:
+        return 2 * [(learner.n_classes - 1) * learner.mass]
+    above = int(learner.sample_weights @ np.append(0, np.cumsum(gaps))[labels])
+    return [learner.judged_mass - above, above]
 
 
 def widen_tally(positions: Positions) -> Positions:
@@ -220,19 +228,19 @@ def scale_weights(positions: Positions, n_rounds: int, begin: int) -> tuple[Any,
 
 
 @inner_kernel
-def _write_masses(positions: Positions, reaches: bool, out: Array) -> Any:
+def _write_masses(positions: Positions, ahead: bool, out: Array) -> Any:
     """Write the mass at each number of mistakes from the first on; return how many there are.
 
-    If it ``reaches``, it is the mass that may stand there after one more move.
+    With ``ahead`` it is the mass that may stand there after one more move.
     """
     first, width = positions.counters[0].first, positions.counters[0].width
-    for k in range(width + reaches):
+    for k in range(width + ahead):
         mass = np.int64(0)
         for c in range(2):
             mass += positions.masses[c, first + k] if k < width else 0
-            mass += positions.masses[c, first + k - 1] if k > 0 and reaches else 0
+            mass += positions.masses[c, first + k - 1] if k > 0 and ahead else 0
         out[k] = mass
-    return width + reaches
+    return width + ahead
 
 
 @inner_kernel
@@ -328,12 +336,14 @@ def end_round(rule: Rule, positions: Positions, record: Record) -> None:
     n_rounds = record.counters[0].n_rounds + 1
     record.counters[0].n_rounds = n_rounds
     first = counters.first
-    for k in range(2):  # some weights are known before the move
-        if k == rule.looks_at_masses:
-            first = counters.first
-            _weigh(rule, k == 0, n_rounds + 1, positions)
-        if k == 0:
-            _end_move(positions)
+    # as a remote game does, which asks for a move and the next sums at once: weights must agree
+    ahead = rule.looks_at_masses == 0
+    if ahead:
+        _weigh(rule, ahead, n_rounds + 1, positions)
+    _end_move(positions)
+    if not ahead:
+        first = counters.first
+        _weigh(rule, ahead, n_rounds + 1, positions)
     zeros, wrong = scale_weights(positions, n_rounds, counters.first - first)
     record.zeros[n_rounds - 1] = zeros
     for p in range(positions.wrong.size):  # of pairs: the examples whose largest vote is wrong
@@ -345,11 +355,14 @@ def end_round(rule: Rule, positions: Positions, record: Record) -> None:
 
 
 @inner_kernel
-def _weigh(rule: Rule, reaches: bool, t: int, positions: Positions) -> None:
-    """Write the weights of round ``t`` to ``unscaled``, from the first number of mistakes on."""
+def _weigh(rule: Rule, ahead: bool, t: int, positions: Positions) -> None:
+    """Write the weights of round ``t`` to ``unscaled``, from the first number of mistakes on.
+
+    With ``ahead`` the rows have yet to move.
+    """
     counters, out = positions.counters[0], positions.unscaled
     first, edge_sum, masses = counters.first, counters.edge_sum, positions.mass_scratch
-    n = _write_masses(positions, reaches, masses)
+    n = _write_masses(positions, ahead, masses)
     if rule.function == 0:
         for k in range(n):
             out[k] = 0.0  # Python code sets them later

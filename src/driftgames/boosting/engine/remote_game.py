@@ -22,14 +22,16 @@ from driftgames.boosting.data.binned_data import BinnedData
 from driftgames.boosting.data.bins import Array, FeatureBins
 from driftgames.boosting.data.cuts import Cuts
 from driftgames.boosting.engine import rounds
-from driftgames.boosting.engine.binned_trees import BinnedTree
+from driftgames.boosting.engine.binned_trees import (
+    BinnedTree,
+    TreeLearner,
+    to_hypotheses,
+    vote_by_mass,
+)
 from driftgames.boosting.engine.game import (
     CountedGame,
     MistakeRule,
     Round,
-    TreeLearner,
-    trees_to_values,
-    vote_by_mass,
 )
 from driftgames.boosting.engine.mistake_engine import (
     Engine,
@@ -177,9 +179,7 @@ class Share:
         return np.array(self._learner.masses)
 
     def _answer_begin_fit(self, n_rounds: int) -> tuple[int, IntArray, int]:
-        learner = self._learner
-        given = learner.data, learner.shape, learner.sample_weights
-        self._engine = MistakeEngine(*given, n_rounds=n_rounds, **learner.engine_settings)
+        self._engine = MistakeEngine(self._learner, n_rounds)
         self._divider = _RowDivider(self._engine)
         return *self._engine.masses(), 0
 
@@ -306,7 +306,8 @@ class RemoteGame(CountedGame):
     def to_values(self, rounds: Sequence[Round]) -> Stumps | Trees:
         """Return the hypotheses of rounds on feature values."""
         learner = self._learner
-        return trees_to_values(rounds, learner.shape, learner.n_classes, learner.cuts)
+        trees = [each.tree for each in rounds]
+        return to_hypotheses(trees, learner.shape, learner.n_classes, learner.cuts)
 
     def _read_masses(self, answer: tuple[int, IntArray, int]) -> None:
         """Read the masses of each class by number of mistakes, after a move."""

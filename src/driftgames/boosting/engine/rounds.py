@@ -13,12 +13,14 @@ The other kernels take a single step of a round, for trees that grow elsewhere: 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from driftgames._kernels.barrier import meet
 from driftgames._kernels.jit import inner_kernel, kernel
+from driftgames._kernels.structs import Struct
 from driftgames._kernels.templates import Part
 from driftgames.boosting.data.bins import Array, FeatureBins
 from driftgames.boosting.engine.nodes import (
@@ -64,27 +66,25 @@ _ROOT: Any = np.int64(0)  # the first node, slot and share; typed, for one signa
 _ONE: Any = np.int64(1)
 
 
-class Thread(NamedTuple):
-    """One of the threads of a game: its number, how many there are, and where they meet."""
-
-    p: int
-    n_threads: int
-    barrier: Array
-
-
-class GameArrays(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class GameArrays(Struct):
     """What the steps of a round work on."""
 
     rows: BinnedRows
     state: RowState
     positions: Positions
     nodes: Nodes
+    record: Record
+    barrier: Array
+    """Where the threads meet."""
+    n_threads: int
 
 
 @kernel
-def play(thread: Thread, until: int, arrays: GameArrays, record: Record, rule: Rule) -> int:
-    """Play rounds until there are ``until`` of them; return how the call ended."""
-    rows, state, positions, nodes = arrays
+def play(p: int, until: int, arrays: GameArrays, rule: Rule) -> int:
+    """Play rounds in thread ``p`` until there are ``until`` of them; return how the call ended."""
+    rows, state = arrays.rows, arrays.state
+    positions, nodes, record = arrays.positions, arrays.nodes, arrays.record
     progress = record.counters[0]
     while progress.n_rounds < until:
         if not progress.growing:
@@ -92,29 +92,29 @@ def play(thread: Thread, until: int, arrays: GameArrays, record: Record, rule: R
                 return TALLY_FULL
             if progress.n_nodes + nodes.gains.size > record.gains.size:
                 return RECORD_FULL
-            _begin_tree(thread, arrays, record)
-        _grow_tree(thread, arrays, record)
+            _begin_tree(p, arrays)
+        _grow_tree(p, arrays)
         if progress.step == FULL:
             return NODES_FULL
-        meet(thread.barrier, thread.n_threads)
-        if thread.p == 0:
-            _end_tree(arrays, record)
-        meet(thread.barrier, thread.n_threads)
+        meet(arrays.barrier, arrays.n_threads)
+        if p == 0:
+            _end_tree(arrays)
+        meet(arrays.barrier, arrays.n_threads)
         if progress.status == NO_EDGE or not positions.moves:
             return int(progress.status)
-        sides.move(thread.p, progress.n_rounds + 1, rows, state, positions, nodes)
-        meet(thread.barrier, thread.n_threads)
-        if thread.p == 0:
+        sides.move(p, progress.n_rounds + 1, rows, state, positions, nodes)
+        meet(arrays.barrier, arrays.n_threads)
+        if p == 0:
             end_round(rule, positions, record)
-        meet(thread.barrier, thread.n_threads)
+        meet(arrays.barrier, arrays.n_threads)
     return PLAYED
 
 
 @inner_kernel
-def _begin_tree(thread: Thread, arrays: GameArrays, record: Record) -> None:
+def _begin_tree(p: int, arrays: GameArrays) -> None:
     """Weigh the rows, and sum the root."""
-    rows, state, positions, nodes = arrays
-    p, n_threads, barrier = thread
+    rows, state, positions, nodes = arrays.rows, arrays.state, arrays.positions, arrays.nodes
+    n_threads, barrier = arrays.n_threads, arrays.barrier
     if positions.counters[0].listed:
         list_rows(p, n_threads, True, rows, state, positions)
     if not sum_counts(p, state, positions, nodes):
@@ -124,17 +124,17 @@ def _begin_tree(thread: Thread, arrays: GameArrays, record: Record) -> None:
     if p == 0:
         join_totals(state, nodes)
         plant_root(nodes)
-        record.counters[0].step = ASKS
-        record.counters[0].growing = 1
+        arrays.record.counters[0].step = ASKS
+        arrays.record.counters[0].growing = 1
     meet(barrier, n_threads)
 
 
 @inner_kernel
-def _grow_tree(thread: Thread, arrays: GameArrays, record: Record) -> None:
+def _grow_tree(p: int, arrays: GameArrays) -> None:
     """Divide one leaf after another until the tree is grown, or the nodes are full."""
-    rows, state, positions, nodes = arrays
-    p, n_threads, barrier = thread
-    progress = record.counters[0]
+    rows, state, positions, nodes = arrays.rows, arrays.state, arrays.positions, arrays.nodes
+    n_threads, barrier = arrays.n_threads, arrays.barrier
+    progress = arrays.record.counters[0]
     while True:
         if progress.step != FULL:  # else the questions of these leaves are known
             find_questions(p, rows.bins, nodes)
@@ -154,9 +154,9 @@ def _grow_tree(thread: Thread, arrays: GameArrays, record: Record) -> None:
 
 
 @inner_kernel
-def _end_tree(arrays: GameArrays, record: Record) -> None:
+def _end_tree(arrays: GameArrays) -> None:
     """Keep the tree if it has an edge, and choose which rows move by it."""
-    rows, state, positions, nodes = arrays
+    positions, nodes, record = arrays.positions, arrays.nodes, arrays.record
     progress = record.counters[0]
     progress.growing = 0
     value, norm = measure_edge(nodes)
@@ -168,7 +168,7 @@ def _end_tree(arrays: GameArrays, record: Record) -> None:
         store_tree(norm, nodes, record)
         if positions.moves:
             keep_edge(value, norm, positions, record)
-            begin_move(rows, state, positions, nodes)
+            begin_move(arrays.rows, arrays.state, positions, nodes)
 
 
 @kernel

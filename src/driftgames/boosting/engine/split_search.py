@@ -54,7 +54,7 @@ def find_question(p: int, f: int, bins: FeatureBins, nodes: Any) -> None:
     """
     node = nodes.fresh[f]
     sums, slot, totals = nodes.sums, nodes.slots[node], nodes.totals[node]
-    criterion, running = nodes.criterion, nodes.running[p]
+    criterion = nodes.criterion
     scores, edges = nodes.cut_scores[p], nodes.cut_edges[p]  # missing values go left, then right
     best, best_left = nodes.best[p, f], nodes.best_lefts[p, f]
     offsets, implicit = bins.offsets, bins.implicit
@@ -78,10 +78,7 @@ def find_question(p: int, f: int, bins: FeatureBins, nodes: Any) -> None:
         for side in range(first_side, 2):
             missing_bin: Any = first + n_known if side == 0 else np.int64(-1)
             cuts = FeatureCuts(table, first, n_known, missing_bin, totals, monotonic[j])
-            if criterion == EXHAUSTIVE:
-                sides.edge_cuts(cuts, running, edges[side])
-            else:
-                sides.score_cuts(cuts, nodes.least_size, criterion, running, scores[side])
+            _measure_cuts(p, side, cuts, nodes)
         if criterion == EXHAUSTIVE:
             edges[0, n_known - 1] = -1  # all values on one side
             if not missing[j]:
@@ -112,6 +109,16 @@ def _begin_of(feature: int, bins: FeatureBins) -> Any:
     for j in range(feature):
         begin -= bins.implicit[j] >= 0
     return begin
+
+
+@inner_kernel
+def _measure_cuts(p: int, side: int, cuts: FeatureCuts, nodes: Any) -> None:
+    """Write the score of every cut, or its edge, to the buffers of share ``p``."""
+    if nodes.criterion == EXHAUSTIVE:
+        sides.edge_cuts(cuts, nodes.running[p], nodes.cut_edges[p, side])
+    else:
+        scores = nodes.cut_scores[p, side]
+        sides.score_cuts(cuts, nodes.least_size, nodes.criterion, nodes.running[p], scores)
 
 
 @inner_kernel

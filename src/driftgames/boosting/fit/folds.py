@@ -21,7 +21,8 @@ import numpy as np
 from driftgames.boosting.data.bins import Array
 from driftgames.boosting.data.row_sample import mix_hashes, rank_rows
 from driftgames.boosting.data.sample_weights import PAIR_BITS, WEIGHT_BITS, SampleWeights
-from driftgames.boosting.engine.game import GameRule, LocalGame, Round, TreeLearner
+from driftgames.boosting.engine.binned_trees import TreeLearner
+from driftgames.boosting.engine.game import GameRule, LocalGame, Round
 from driftgames.boosting.fit.outcomes import ClassOutcomes, Outcomes, ThresholdOutcomes
 from driftgames.boosting.model.stumps import Stumps
 from driftgames.boosting.model.training_record import HeldOut

@@ -13,7 +13,8 @@ from driftgames.boosting.data.bins import Array
 from driftgames.boosting.data.checks import ExampleChecks, directions
 from driftgames.boosting.data.cuts import MOST_BINS
 from driftgames.boosting.data.row_sample import hold_out, rank_rows
-from driftgames.boosting.engine.game import GameRule, TreeLearner
+from driftgames.boosting.engine.binned_trees import TreeLearner
+from driftgames.boosting.engine.game import GameRule
 from driftgames.boosting.engine.shape import TreeShape
 from driftgames.boosting.fit.folds import is_small
 from driftgames.boosting.model.categories import CategoryEncoder

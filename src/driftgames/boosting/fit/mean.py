@@ -35,7 +35,7 @@ from driftgames.boosting.model.training_record import (
 from driftgames.boosting.model.trees import Trees
 from driftgames.core.typing import FloatArray, IntArray
 
-_UNITS = 2**20  # parts of a vote
+_UNITS = 2**20  # weights of votes are multiples of the inverse
 
 
 @dataclass(frozen=True)
@@ -57,9 +57,9 @@ class Mean:
     @classmethod
     def weigh(cls, entrants: Sequence[Entrant], weights: Sequence[float]) -> Mean:
         """Return the mean of entrants with these weights."""
-        shares = [w * each.n_votes for w, each in zip(weights, entrants, strict=True)]
-        held_out = _combine(shares, [each.held_out[each.best] for each in entrants])
-        votes = _combine(shares, [each.mean_votes() for each in entrants])
+        totals = [w * each.n_votes for w, each in zip(weights, entrants, strict=True)]
+        held_out = _combine(totals, [each.held_out[each.best] for each in entrants])
+        votes = _combine(totals, [each.mean_votes() for each in entrants])
         outcomes = entrants[0].folds.held_out
         calibration = outcomes.calibrate(held_out)
         loss = outcomes.mean(outcomes.losses(held_out, calibration))
@@ -77,15 +77,15 @@ class Mean:
         slopes = [each.calibration.slope for each in parts]
         if min(slopes) <= 0.0:
             return None
-        each_vote = [slope / part.share for slope, part in zip(slopes, parts, strict=True)]
-        flat = [
-            (entrant, weight * by)
-            for part, by in zip(parts, each_vote, strict=True)
+        factors = [slope / part.total_weight for slope, part in zip(slopes, parts, strict=True)]
+        weighted = [
+            (entrant, weight * factor)
+            for part, factor in zip(parts, factors, strict=True)
             for entrant, weight in zip(part.entrants, part.weights, strict=True)
         ]
-        most = max(weight for _, weight in flat)
-        weights = [max(round(weight / most * _UNITS), 1) / _UNITS for _, weight in flat]
-        return cls.weigh([entrant for entrant, _ in flat], weights)
+        largest = max(weight for _, weight in weighted)
+        weights = [max(round(weight / largest * _UNITS), 1) / _UNITS for _, weight in weighted]
+        return cls.weigh([entrant for entrant, _ in weighted], weights)
 
     @property
     def encoder(self) -> CategoryEncoder | None:
@@ -93,7 +93,7 @@ class Mean:
         return self.entrants[0].encoders[0]
 
     @property
-    def share(self) -> float:
+    def total_weight(self) -> float:
         """The sum of the weights of all votes."""
         return sum(w * each.n_votes for w, each in zip(self.weights, self.entrants, strict=True))
 
@@ -128,12 +128,12 @@ def best_mean(ranked: Sequence[Entrant]) -> Mean | None:
     return best
 
 
-def _combine(shares: Sequence[float], parts: Sequence[FloatArray]) -> FloatArray:
-    """Return the mean of votes by their shares."""
+def _combine(weights: Sequence[float], parts: Sequence[FloatArray]) -> FloatArray:
+    """Return the weighted mean of votes."""
     if len(parts) == 1:
         return parts[0]
-    total = sum(share * part for share, part in zip(shares, parts, strict=True))
-    return np.asarray(total / sum(shares))
+    total = sum(weight * part for weight, part in zip(weights, parts, strict=True))
+    return np.asarray(total / sum(weights))
 
 
 def average(
@@ -203,8 +203,8 @@ def _hypotheses(
 
 def _weigh(weight: float, rounds: Sequence[Round]) -> FloatArray:
     """Return the weights of a booster's votes: ``weight`` on average, however it weighs them."""
-    own = np.array([each.vote_weight for each in rounds], dtype=np.float64)
-    return own * (weight * own.size / math.fsum(own.tolist())) if rounds else own
+    weights = np.array([each.vote_weight for each in rounds], dtype=np.float64)
+    return weights * (weight * weights.size / math.fsum(weights.tolist())) if rounds else weights
 
 
 def _join(parts: Sequence[Stumps | Trees]) -> Stumps | Trees:

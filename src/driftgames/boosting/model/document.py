@@ -242,7 +242,7 @@ def check_model(
     if "chosen" in content:
         _check_chosen(members)
     if "members" in content or "mean_error" in content:
-        _check_members(members, pairs_of_example)
+        _check_mean(members, pairs_of_example)
 
 
 def _check_chosen(members: dict[str, Any]) -> None:
@@ -256,31 +256,36 @@ def _check_chosen(members: dict[str, Any]) -> None:
         raise ValueError(f"chosen.trials must have one chosen trial, that of {size}; got {won}")
 
 
-def _check_members(members: dict[str, Any], copies: int | None) -> None:
-    """Raise ValueError unless members make up the rounds and have seen the examples of a mean."""
+def _check_mean(members: dict[str, Any], pairs_of_example: int | None) -> None:
+    """Raise ValueError unless the boosters of a mean have seen the examples of its margins."""
     for name in ("members", "mean_error"):
         if name not in members:
             raise ValueError(f"{name} is missing")
     boosters = members["members"]
-    n_rounds = len(members["estimator_weights"])
-    if sum(each[0] for each in boosters) != n_rounds or not n_rounds:
-        raise ValueError(f"members must have {n_rounds} rounds in all, at least 1; got {boosters}")
-    n_folds = 1 + max(each[2] for each in boosters)
-    folds = [each[2] for each in boosters]
-    if folds != [k % n_folds for k in range(len(boosters))] or len(boosters) % n_folds:
-        raise ValueError(f"members must have the folds 0, 1, ... in turn; got {folds}")
-    if n_folds == 1 < len(boosters):
-        raise ValueError(f"members must be of two folds or more, or one; got {boosters}")
-    # every example is held out once, but for a single member, which tells what it has seen
-    n_classes = len(members["classes.values"])
-    if copies is None:
-        copies = 1 if n_classes == 2 else 2 * (n_classes - 1)
-    seen = copies * sum(each[1] for each in boosters[:n_folds])
+    n_folds = _check_folds(boosters, len(members["estimator_weights"]))
+    if pairs_of_example is None:
+        n_classes = len(members["classes.values"])
+        pairs_of_example = 1 if n_classes == 2 else 2 * (n_classes - 1)
+    # every example is held out once, but for a single booster, which tells what it has seen
+    seen = pairs_of_example * sum(each[1] for each in boosters[:n_folds])
     mass = max(n_folds - 1, 1) * sum(members["margins.masses"])
     if seen != mass:
         raise ValueError(
             f"members must have seen the examples of margins.masses, {mass} in all; got {seen}"
         )
+
+
+def _check_folds(boosters: list[list[int]], n_rounds: int) -> int:
+    """Return the number of folds; raise ValueError unless boosters have them in turn."""
+    if sum(each[0] for each in boosters) != n_rounds or not n_rounds:
+        raise ValueError(f"members must have {n_rounds} rounds in all, at least 1; got {boosters}")
+    folds = [each[2] for each in boosters]
+    n_folds = 1 + max(folds)
+    if folds != [k % n_folds for k in range(len(boosters))] or len(boosters) % n_folds:
+        raise ValueError(f"members must have the folds 0, 1, ... in turn; got {folds}")
+    if n_folds == 1 < len(boosters):
+        raise ValueError(f"members must be of two folds or more, or one; got {boosters}")
+    return n_folds
 
 
 def _schema(members: dict[str, Any]) -> dict[str, Requirement]:

@@ -121,9 +121,9 @@ class StagedModel:
     def _play(
         self, X: Matrix, n_threads: int, ask: Callable[[Stage, FloatArray], Any]
     ) -> list[tuple[FloatArray, Any]]:
-        """Return the means of each stage on rows, and what is asked beside them, before the unit.
+        """Return the means of each stage on rows, and what ``ask`` returns beside them, scaled.
 
-        What is asked is moved by the means of the stage before.
+        Both are moved by the means of the stage before.
         """
         played: list[tuple[FloatArray, Any]] = []
         offset: FloatArray | None = None

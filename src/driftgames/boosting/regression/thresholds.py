@@ -22,7 +22,7 @@ N_THRESHOLDS = 16
 
 _WITH_TAILS = 12  # from this number of thresholds on, outer bins are divided
 _TAILS = 0.15, 0.45  # where, as shares of an outer bin
-_UNITS = 2**16  # the sum of all gaps as integers
+_UNITS = 2**16  # the largest gap as an integer
 _INNER, _OUTER = 8, 60  # the steps between the knots of a bin
 _LEAST = 3  # thresholds
 _FEW = 3  # so few different outcomes of a bin are atoms
