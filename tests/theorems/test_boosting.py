@@ -18,7 +18,7 @@ from driftgames.boosting.engine.binned_trees import TreeLearner
 from driftgames.boosting.engine.rules import PotentialRule
 from driftgames.boosting.engine.shape import TreeShape
 from driftgames.boosting.plain import WeakLearnerBooster
-from driftgames.boosting.regression.thresholds import Thresholds
+from driftgames.boosting.regression.outcome_thresholds import Thresholds
 from driftgames.certificates.margins import MarginCertificate, Margins
 from driftgames.potentials import Exponential, NormalHedgeDT, Potential, TwoNorm
 

@@ -19,7 +19,7 @@ from driftgames.boosting.data.frames import is_identifier
 from driftgames.boosting.fit.fit_booster import MOST_WATCHED, USUAL_ROUNDS, heaviest
 from driftgames.boosting.model.training_record import Fitted
 from driftgames.boosting.persistence import load_model, save_model
-from driftgames.boosting.regression.document import FORMAT as REGRESSION
+from driftgames.boosting.regression.regressor_document import FORMAT as REGRESSION
 from driftgames.cli import INTERRUPTED
 from driftgames.cli import _boost_regression as regressors
 from driftgames.cli._boost_options import ExampleReading, Settings, Training

@@ -14,7 +14,7 @@ from driftgames.boosting import (
     Trees,
 )
 from driftgames.boosting.engine.shape import TreeShape
-from driftgames.boosting.fit import memory
+from driftgames.boosting.fit import source
 from driftgames.boosting.persistence import encode_model
 
 SETTINGS = {"boost-by-majority": {"edge": 0.05, "horizon": 40}}
@@ -52,7 +52,7 @@ def name(request):
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
 @pytest.mark.parametrize("prior", [None, "integers", "reals"])
 def test_rows_threads_and_layout_give_one_model(name, data, shape, prior, monkeypatch):
-    monkeypatch.setattr(memory, "_FEW_CODES", 0)
+    monkeypatch.setattr(source, "_FEW_CODES", 0)
     X, y = data
     rng = np.random.default_rng(1)
     weights = None

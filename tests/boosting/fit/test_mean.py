@@ -121,7 +121,7 @@ def test_each_member_is_a_booster_that_holds_its_fold_out(name, races):
         means.append(measured)
     outcomes = mean.entrants[0].folds.held_out
     losses = mean.calibration.losses(np.average(means, axis=0, weights=shares), outcomes.labels)
-    assert np.average(losses, weights=outcomes.masses) == pytest.approx(mean.log_loss, abs=1e-9)
+    assert np.average(losses, weights=outcomes.masses) == pytest.approx(mean.loss, abs=1e-9)
 
 
 def test_few_examples_race_again_on_other_folds(races):
@@ -199,10 +199,10 @@ def test_one_size_or_two_more_join_where_the_log_loss_falls(races):
         NHBoostDTClassifier().fit(rows, y)
         race, mean = races[-1], best_mean(races[-1].ranked)
         alone = [Mean.weigh([each], [1.0]) for each in race.ranked]
-        tried = [Mean.of(alone[:n]).log_loss for n in (1, 2, 3)]
+        tried = [Mean.of(alone[:n]).loss for n in (1, 2, 3)]
         assert tried[0] == race.winner.means[race.winner.best]
         joined.append(len(mean.entrants) - 1)
-        assert mean.log_loss == min(tried) == tried[joined[-1]]
+        assert mean.loss == min(tried) == tried[joined[-1]]
         assert mean.entrants == race.ranked[: 1 + joined[-1]]
         if joined[-1]:
             assert max(mean.weights) == 1.0

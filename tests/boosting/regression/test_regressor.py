@@ -24,7 +24,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from driftgames.boosting import NHBoostDTClassifier, NHBoostDTRegressor, NoEdgeWarning
 from driftgames.boosting.regression import stages
-from driftgames.boosting.regression.document import FORMAT, VERSION, encode_regressor
+from driftgames.boosting.regression.regressor_document import FORMAT, VERSION, encode_regressor
 from driftgames.core.documents import DocumentError, write_document
 from tests.refusals import REMOVED, check_refused
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from driftgames.boosting.regression.distribution import LEVELS
-from driftgames.boosting.regression.thresholds import N_THRESHOLDS, Thresholds, levels_for
+from driftgames.boosting.regression.outcome_thresholds import N_THRESHOLDS, Thresholds, levels_for
 
 FIELDS = "values", "gaps", "means", "knots", "starts"
 

@@ -23,7 +23,7 @@ from driftgames.boosting.data.row_sample import draw_keys
 from driftgames.boosting.engine.game import GameRule
 from driftgames.boosting.engine.shape import TreeShape
 from driftgames.boosting.fit.folds import FoldFit, Folds, RowKeys, is_large, make_folds
-from driftgames.boosting.fit.job import Job
+from driftgames.boosting.fit.job import Columns, Job
 from driftgames.boosting.fit.race import (
     MOST_SIZES,
     Entrant,
@@ -77,12 +77,7 @@ def choose_size(
     """
     columns, n_classes = rows.columns, rows.columns.n_leaf_classes
     stages = stages_for(n_classes, rows.n_rows) if n_rounds is None else [n_rounds]
-    shapes = [job.shape]
-    if job.shape.is_open:
-        sizes = sizes_for(n_classes, rows.n_rows)
-        if columns.gaps is not None:
-            sizes = [size for size in sizes if size <= MOST_LEAVES_OF_NUMBERS]
-        shapes = [replace(job.shape, max_leaves=size) for size in sizes]
+    shapes = _open_shapes(job.shape, columns, rows.n_rows)
     track = _Track(job.rule, stages, threads, on_progress)
     all_folds = columns.gaps is not None  # the next stage needs votes on every example
     if not is_large(rows.n_rows):
@@ -109,6 +104,16 @@ def choose_size(
     if last is None or first is None:
         return last
     return replace(last, choice=last.choice.after(first.choice))
+
+
+def _open_shapes(shape: TreeShape, columns: Columns, n_rows: int) -> list[TreeShape]:
+    """Return the sizes that a shape leaves open; the shape itself if it has one."""
+    if not shape.is_open:
+        return [shape]
+    sizes = sizes_for(columns.n_leaf_classes, n_rows)
+    if columns.gaps is not None:
+        sizes = [size for size in sizes if size <= MOST_LEAVES_OF_NUMBERS]
+    return [replace(shape, max_leaves=size) for size in sizes]
 
 
 def _larger_shapes(first: Race, shapes: Sequence[TreeShape]) -> list[TreeShape]:

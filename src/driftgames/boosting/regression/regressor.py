@@ -28,12 +28,13 @@ from driftgames.boosting.parameters import (
 )
 from driftgames.boosting.promises import mean_certificate
 from driftgames.boosting.regression.distribution import PredictedDistribution
+from driftgames.boosting.regression.outcome_thresholds import N_THRESHOLDS
 from driftgames.boosting.regression.stages import (
     HeldOutScores,
+    NumberExamples,
     StagedModel,
     fit_stages,
 )
-from driftgames.boosting.regression.thresholds import N_THRESHOLDS
 from driftgames.certificates.numbers_held_out import NumberCertificate
 from driftgames.core.checks import (
     as_floats,
@@ -168,11 +169,7 @@ class NHBoostDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
             job = replace(job, max_bins=BINS if outcomes.size < LARGE else 2 * BINS)
         model, scores = fit_stages(
             job,
-            rows,
-            outcomes,
-            categories,
-            weights,
-            checks.names,
+            NumberExamples(rows, outcomes, categories, weights, checks.names),
             n_thresholds=self.n_thresholds,
             n_stages=None if isinstance(self.n_stages, str) else self.n_stages,
         )
@@ -343,14 +340,14 @@ class NHBoostDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
 
     def save(self, path: Path) -> None:
         """Write the model to a JSON file, atomically; docs/model_format.md describes it."""
-        from driftgames.boosting.regression.document import save_regressor
+        from driftgames.boosting.regression.regressor_document import save_regressor
 
         save_regressor(self, path)
 
     @classmethod
     def load(cls, path: Path) -> Self:
         """Return the model that `save` wrote."""
-        from driftgames.boosting.regression.document import load_regressor
+        from driftgames.boosting.regression.regressor_document import load_regressor
 
         return cast(Self, load_regressor(cls, PARAMETERS, path))
 

@@ -13,7 +13,7 @@ So no difference overflows, and neither the unit nor the origin of the outcomes 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -31,7 +31,8 @@ from driftgames.boosting.model.fitted_model import FittedModel
 from driftgames.boosting.model.sigmoids import Sigmoids
 from driftgames.boosting.model.training_record import Fitted, TrainingRecord
 from driftgames.boosting.regression.distribution import LEVELS, PredictedDistribution
-from driftgames.boosting.regression.thresholds import Thresholds
+from driftgames.boosting.regression.outcome_thresholds import Thresholds
+from driftgames.core.caching import cached_property
 from driftgames.core.typing import FloatArray, IntArray
 
 GAIN = 0.02
@@ -47,7 +48,7 @@ CodedCategories = tuple[Categories | None, ...] | None
 
 
 @dataclass(frozen=True, eq=False)
-class Stage:
+class NumberStage:
     """One booster: votes for thresholds of what the stages before it leave.
 
     From the second stage on, the last column of its examples is the mean of the stage before.
@@ -87,7 +88,7 @@ class StagedModel:
 
     Parameters
     ----------
-    stages : tuple of Stage
+    stages : tuple of NumberStage
         In order; each needs the means of the one before.
     averaged : tuple of int
         The stages whose quantiles are averaged.
@@ -98,7 +99,7 @@ class StagedModel:
         all outcomes are equal.
     """
 
-    stages: tuple[Stage, ...]
+    stages: tuple[NumberStage, ...]
     averaged: tuple[int, ...]
     exponent: int
     origin: float
@@ -111,7 +112,7 @@ class StagedModel:
     def distribution(self, X: Matrix, *, n_threads: int = 1) -> PredictedDistribution:
         """Return the distribution of the outcome of each row."""
 
-        def quantiles(stage: Stage, above: FloatArray) -> FloatArray:
+        def quantiles(stage: NumberStage, above: FloatArray) -> FloatArray:
             return stage.thresholds.quantiles(above, LEVELS)
 
         nothing = np.zeros(X.shape[0]), np.zeros((X.shape[0], LEVELS.size))
@@ -119,7 +120,7 @@ class StagedModel:
         return PredictedDistribution(LEVELS, self._average(parts), self._average(means))
 
     def _play(
-        self, X: Matrix, n_threads: int, ask: Callable[[Stage, FloatArray], Any]
+        self, X: Matrix, n_threads: int, ask: Callable[[NumberStage, FloatArray], Any]
     ) -> list[tuple[FloatArray, Any]]:
         """Return the means of each stage on rows, and what ``ask`` returns beside them, scaled.
 
@@ -179,61 +180,84 @@ MOST_PLACES = 2000
 """The most places of outcomes that a model keeps."""
 
 
+@dataclass(frozen=True, eq=False)
+class NumberExamples:
+    """Examples of positive weight with numbers as outcomes.
+
+    ``X`` are columns of numbers, or codes among the ``categories``; ``names`` are those of the
+    columns.
+    """
+
+    X: Matrix
+    y: FloatArray
+    categories: CodedCategories = None
+    sample_weight: FloatArray | None = None
+    names: Array | None = None
+
+    @cached_property
+    def masses(self) -> IntArray:
+        """The sample weights as integers."""
+        if self.sample_weight is None:
+            return np.ones(self.y.size, dtype=np.int64)
+        return SampleWeights.of(self.sample_weight, PAIR_BITS).of_each
+
+    def less(self, means: FloatArray) -> NumberExamples:
+        """Return what means leave of the outcomes; the means are a column more."""
+        return replace(
+            self,
+            X=_beside(self.X, means),
+            y=self.y - means,
+            categories=None if self.categories is None else (*self.categories, None),
+            names=None if self.names is None else np.append(self.names, "mean of the stage before"),
+        )
+
+
 def fit_stages(
-    job: Job,
-    X: Matrix,
-    y: FloatArray,
-    categories: CodedCategories,
-    sample_weight: FloatArray | None,
-    names: Array | None,
-    *,
-    n_thresholds: int,
-    n_stages: int | None,
+    job: Job, examples: NumberExamples, *, n_thresholds: int, n_stages: int | None
 ) -> tuple[StagedModel, HeldOutScores]:
-    """Fit stages to examples of positive weight; with None as many as gain."""
-    y, origin, exponent = _scaled(y)
-    weights = SampleWeights(np.ones(y.size, dtype=np.int64), integer_weights=True)
-    if sample_weight is not None:
-        weights = SampleWeights.of(sample_weight, PAIR_BITS)
-    masses = weights.of_each
+    """Fit stages to examples; with None as many as gain."""
+    y, origin, exponent = _scaled(examples.y)
+    examples = replace(examples, y=y)
+    masses = examples.masses
     if not y.any():
         certain = PredictedDistribution(LEVELS, np.zeros((y.size, LEVELS.size)), y)
         scores_of_all = _scores(certain, [0.0, 0.0], y, masses, exponent)
         return StagedModel((), (), exponent, origin), scores_of_all
-    signs = None
-    if job.monotonic_cst is not None:
-        signs = directions(job.monotonic_cst, X.shape[1], names).tolist()
-    stages: list[Stage] = []
-    offset: FloatArray | None = None
-    found: list[PredictedDistribution] = []
-    scores: list[float] = []
-    most = MOST_STAGES if n_stages is None else n_stages
-    while len(stages) < most:
-        rest = y if offset is None else y - offset
-        if rest.min() == rest.max():  # nothing is left to learn
-            break
-        stage, means, quantiles = _fit_one(
-            job, _beside(X, offset), rest, categories, sample_weight, names, masses, n_thresholds
-        )
-        if offset is not None:
-            means, quantiles = means + offset, quantiles + offset[:, None]
+    stages, found, scores = [], [], []
+    for stage, distribution in _play_stages(job, examples, n_thresholds):
         stages.append(stage)
-        found.append(PredictedDistribution(LEVELS, quantiles, means))
-        scores.append(_mean_crps(found[-1], y, masses))
+        found.append(distribution)
+        scores.append(_mean_crps(distribution, y, masses))
         gains = len(scores) == 1 or scores[-1] <= (1.0 - GAIN) * scores[-2]
-        if n_stages is None and not gains:
+        if len(stages) == n_stages or (n_stages is None and not gains):
             break
-        offset = means
-        if len(stages) == 1:
-            if job.shape.is_open and (choice := stage.record.choice) is not None:
-                job = replace(job, shape=replace(job.shape, max_leaves=choice.max_leaves))
-            categories = None if categories is None else (*categories, None)
-            if signs is not None:  # an outcome rises with the mean of the stage before
-                job = replace(job, monotonic_cst=[*signs, 1])
-            names = None if names is None else np.append(names, "mean of the stage before")
+        if n_stages is None and len(stages) == MOST_STAGES:
+            break
     averaged, best, crps = _average_best(found, scores, y, masses)
     model = StagedModel(tuple(stages[: 1 + max(averaged)]), averaged, exponent, origin)
     return model, _scores(best, [*scores, crps], y, masses, exponent)
+
+
+def _play_stages(
+    job: Job, examples: NumberExamples, n_thresholds: int
+) -> Iterator[tuple[NumberStage, PredictedDistribution]]:
+    """Yield one stage after another, and its distributions of the examples, each held out.
+
+    It ends where nothing is left to learn. The first stage chooses the leaves for all.
+    """
+    stage, means, quantiles = _fit_one(job, examples, n_thresholds)
+    yield stage, PredictedDistribution(LEVELS, quantiles, means)
+    if job.shape.is_open and (choice := stage.record.choice) is not None:
+        job = replace(job, shape=replace(job.shape, max_leaves=choice.max_leaves))
+    if job.monotonic_cst is not None:  # an outcome rises with the mean of the stage before
+        signs = directions(job.monotonic_cst, examples.X.shape[1], examples.names)
+        job = replace(job, monotonic_cst=[*signs.tolist(), 1])
+    offset = means
+    while np.ptp(examples.y - offset) > 0:
+        stage, means, quantiles = _fit_one(job, examples.less(offset), n_thresholds)
+        means = means + offset
+        yield stage, PredictedDistribution(LEVELS, quantiles + offset[:, None], means)
+        offset = means
 
 
 def _scaled(y: FloatArray) -> tuple[FloatArray, float, int]:
@@ -265,21 +289,15 @@ def _scores(
 
 
 def _fit_one(
-    job: Job,
-    X: Matrix,
-    y: FloatArray,
-    categories: CodedCategories,
-    sample_weight: FloatArray | None,
-    names: Array | None,
-    masses: IntArray,
-    n_thresholds: int,
-) -> tuple[Stage, FloatArray, FloatArray]:
+    job: Job, examples: NumberExamples, n_thresholds: int
+) -> tuple[NumberStage, FloatArray, FloatArray]:
     """Return a stage, and its means and quantiles on the examples, each held out."""
-    thresholds = Thresholds.of(y, masses, n_thresholds)
-    columns = Columns(thresholds.values, X.shape[1], names, thresholds.gaps)
-    source = MemorySource(columns, X, y, categories, sample_weight)
+    X, y = examples.X, examples.y
+    thresholds = Thresholds.of(y, examples.masses, n_thresholds)
+    columns = Columns(thresholds.values, X.shape[1], examples.names, thresholds.gaps)
+    source = MemorySource(columns, X, y, examples.categories, examples.sample_weight)
     fitted: Fitted = fit_booster(job, source)
-    stage = Stage(fitted.model, fitted.record, thresholds)
+    stage = NumberStage(fitted.model, fitted.record, thresholds)
     votes = fitted.held_out_votes
     if votes is None:  # no tree has an edge
         votes = np.tile(fitted.model.default_vote, (y.size, 1))

@@ -16,8 +16,8 @@ from driftgames.boosting.data.bins import Array
 from driftgames.boosting.model.document import check_model, decode_fitted, encode_fitted
 from driftgames.boosting.model.sigmoids import Sigmoids
 from driftgames.boosting.parameters import Parameter
-from driftgames.boosting.regression.stages import HeldOutScores, Stage, StagedModel
-from driftgames.boosting.regression.thresholds import Thresholds
+from driftgames.boosting.regression.outcome_thresholds import Thresholds
+from driftgames.boosting.regression.stages import HeldOutScores, NumberStage, StagedModel
 from driftgames.core.checks import shown
 from driftgames.core.documents import DocumentError, read_document, write_document
 from driftgames.core.schema import (
@@ -127,7 +127,7 @@ def _decode(
     )
 
 
-def _encode_stage(stage: Stage) -> Content:
+def _encode_stage(stage: NumberStage) -> Content:
     """Return a stage: its booster without the sigmoid, and what makes numbers of its votes."""
     encoded = encode_fitted(replace(stage.model, calibration=None), stage.record)
     asks = stage.model.trees.left > 0
@@ -147,7 +147,7 @@ def _encode_stage(stage: Stage) -> Content:
     }
 
 
-def _decode_stage(content: Content, n_features: int, settings: Mapping[str, Any]) -> Stage:
+def _decode_stage(content: Content, n_features: int, settings: Mapping[str, Any]) -> NumberStage:
     check_members(content, dict.fromkeys(("booster", "thresholds", "sigmoids"), OBJECT))
     thresholds = _decode_thresholds(content["thresholds"])
     check_members(
@@ -174,7 +174,7 @@ def _decode_stage(content: Content, n_features: int, settings: Mapping[str, Any]
         raise ValueError("classes.values must be the thresholds")
     sigmoids = Sigmoids(*(_array(content["sigmoids"][name]) for name in ("slopes", "intercepts")))
     model = replace(fitted.model, calibration=cast(Any, sigmoids))
-    return Stage(model, fitted.record, thresholds)
+    return NumberStage(model, fitted.record, thresholds)
 
 
 def _decode_thresholds(content: Content) -> Thresholds:
