@@ -17,6 +17,7 @@ from driftgames.core.checks import (
     check_between,
     check_distribution,
     check_integer,
+    check_kind,
     check_number,
     check_range,
     check_vector,
@@ -190,6 +191,7 @@ class PortfolioStrategy(Stateful):
 
         `PortfolioRun.certificate` finds that portfolio from the days of a run.
         """
+        check_kind("best", best, BestConstantRebalanced)
         regret = best.log_wealth - self._log_wealth
         largest = max(abs(best.log_wealth), abs(self._log_wealth))
         try:
@@ -216,6 +218,7 @@ class PortfolioStrategy(Stateful):
 
     def _check_same_days(self, best: BestConstantRebalanced) -> None:
         """Raise ValueError if ``best`` is of other days or assets than were traded."""
+        check_kind("best", best, BestConstantRebalanced)
         if (best.horizon, best.portfolio.size) != (self._t, self._n_assets):
             raise ValueError(
                 f"best must be of the same {self._t} days and {self._n_assets} assets; got "

@@ -221,7 +221,7 @@ def test_verbose_asks_for_a_bar_of_all_rounds(data, monkeypatch):
     bars = []
 
     class Bar:
-        def __init__(self, description, total):
+        def __init__(self, description, total, *words):
             bars.append([total, 0])
 
         def __enter__(self):

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from driftgames.boosting import BOOSTERS, NHBoostDTClassifier
 from driftgames.boosting.data.row_sample import hash_rows
 from driftgames.boosting.fit.folds import Folds, RowKeys, make_folds
-from driftgames.boosting.fit.outcomes import Outcomes
+from driftgames.boosting.fit.outcomes import ClassOutcomes
 from driftgames.boosting.fit.race import Entrant, run_race, run_scouted, sizes_for
 from driftgames.boosting.model.calibration import Calibration
 from tests.boosting.fit.race_rule import run_by_rule, scout_by_rule
@@ -37,7 +37,7 @@ class Told(Entrant):
         zeros = np.zeros(len(masses), dtype=np.int64)
         part = zeros if part is None else part
         if folds is None:
-            folds = Folds(part, tuple(range(part.max() + 1)), Outcomes(zeros, masses))
+            folds = Folds(part, tuple(range(part.max() + 1)), ClassOutcomes(zeros, masses))
             fits = [ToldFold(size) for _ in folds.numbers]
         super().__init__(size, fits, folds, most_rounds=most)
         self._table = table
@@ -50,7 +50,7 @@ class Told(Entrant):
     def measure(self, stage, votes):
         assert [each.tolist() for each in votes] == [[self.max_leaves, stage]] * len(self.fits)
         self.stages.append(stage)
-        self.losses.append(np.array(self._table[stage])[self.folds.rows])
+        self.losses.append(np.array(self._table[stage])[self.folds.held_out_rows])
         self.means.append(self.folds.held_out.mean(self.losses[-1]))
         self._votes = [*self._votes, votes][-3:]
 

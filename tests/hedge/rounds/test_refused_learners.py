@@ -126,7 +126,7 @@ def test_a_file_of_another_kind_or_cut_short_or_changed_is_refused(kind, tmp_pat
     path.write_text(whole[: len(whole) // 2])
     with pytest.raises(DocumentError, match="cut short"):
         kind.load(path)
-    path.write_text(whole.replace('"gains": false', '"gains": true'))
+    path.write_text(whole.replace('"gains":false', '"gains":true'))
     with pytest.raises(DocumentError, match="sha256"):
         kind.load(path)
 

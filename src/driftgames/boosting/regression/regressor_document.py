@@ -35,7 +35,7 @@ from driftgames.core.schema import (
 from driftgames.core.typing import Content, Path
 
 if TYPE_CHECKING:
-    from driftgames.boosting.regression.regressor import NHBoostDTRegressor
+    from driftgames.boosting import NHBoostDTRegressor
 
 FORMAT = "driftgames.regression"
 VERSION = 1
