@@ -196,3 +196,21 @@ def test_other_units_change_nothing():
 def test_bad_input_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("kind", ["coins", "uniform", "weighted"])
+def test_an_interval_for_any_order_covers_the_mean(kind):
+    rng = np.random.default_rng(5)
+    missed = missed_by_half = 0
+    for _ in range(200):
+        values = rng.random(60) if kind == "uniform" else (rng.random(60) < 0.3).astype(float)
+        weights = rng.uniform(0.2, 1.0, 60) if kind == "weighted" else None
+        mean = 0.5 if kind == "uniform" else 0.3
+        found = mean_interval(values, weights=weights, any_order=True)
+        missed += not found.low <= mean <= found.high
+        away = abs(mean - found.mean) / (
+            found.high - found.mean if mean > found.mean else found.mean - found.low
+        )
+        missed_by_half += away > 0.5
+    assert missed <= 10  # 5 %
+    assert missed_by_half > 10  # half as wide an interval would fail
