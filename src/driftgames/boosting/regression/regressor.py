@@ -158,10 +158,8 @@ class NHBoostDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
         if categories is not None:
             n_values = np.count_nonzero(~np.isnan(rows), axis=0).tolist()
             warn_of_identifiers(categories, n_values, checks.names)
-        weights = None
-        if sample_weight is not None:
-            with float_errors("sample_weight"):
-                weights = check_weights(sample_weight, rows, outcomes, None)
+        with float_errors("sample_weight"):
+            weights = check_weights(sample_weight, rows, outcomes, None)
         if weights is not None:
             heavy = weights > 0
             rows, outcomes, weights = rows[heavy], outcomes[heavy], weights[heavy]
@@ -276,8 +274,8 @@ class NHBoostDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
 
         The theorem is about the pairs of examples and thresholds of the best stage.
         """
-        model, scores = self._fitted if self.__sklearn_is_fitted__() else (self.model_, None)
-        assert scores is not None
+        check_is_fitted(self)
+        model, scores = self._fitted
         pairs = None
         if model.stages:
             stage = model.stages[model.averaged[0]]
