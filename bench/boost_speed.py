@@ -16,7 +16,7 @@ import numpy as np
 from sklearn import datasets as bundled
 
 from bench import predict_speed, tree_speed
-from bench.boosting import make_dense
+from bench.boosting import COLUMNS, make_dense
 from bench.harness import SKIPPED, Tell, best_clocks, run_python, silent, why_absent
 from driftgames import datasets
 from driftgames.boosting import NHBoostDTClassifier
@@ -36,6 +36,9 @@ STUMPS = {
 TREES = {(50_000, 28): 0.5, (200_000, 28): 0.5}
 PAPER = {"a9a": 0.5, "w8a": 0.3}
 ONE_OR_TWO = (100, 1_000, 10_000, 50_000, 200_000, 1_000_000)
+DEFAULT_ROWS = (300, 1_000, 3_000, 10_000, 20_000, 45_000, 60_000, 200_000, 1_000_000)
+DEFAULT_SCALING = (20_000, 1 / 1.6)
+"""From how many rows on two threads of a default fit may take at most what part of one's time."""
 SCALING = {(200_000, "stumps"): 0.6, (200_000, "trees"): 0.62}
 """The most of one thread's time that two may take; elsewhere `NEVER_ABOVE`."""
 NEVER_ABOVE = 1.05
@@ -117,6 +120,33 @@ def scale_threads(repeats: int, most_rows: int, tell: Tell) -> Table:
         *_JUDGED,
     )
     return Table(f"{ROUNDS} rounds: two threads beside one", columns, tuple(rows))
+
+
+def scale_default(repeats: int, most_rows: int, tell: Tell) -> Table:
+    """Return two threads beside one for a default fit, each in a process of its own."""
+    rows: list[Row] = []
+    for n_rows in (n for n in DEFAULT_ROWS if n <= most_rows):
+        best: dict[int, tuple[float, ...]] = {}
+        turns = repeats if n_rows < DEFAULT_SCALING[0] else min(repeats, 2)
+        for threads in THREADS * turns:
+            tell(f"default fit, {n_rows:,} rows, {threads} threads")
+            printed = run_python(_DEFAULT_FIT.format(n_rows=n_rows, threads=threads))
+            measured = tuple(float(figure) for figure in printed.split())
+            best[threads] = min(best.get(threads, measured), measured)
+        one, two = best[1], best[2]
+        ratio, memory = two[0] / one[0], max(one[2], two[2]) / (n_rows * COLUMNS * 4)
+        limit = DEFAULT_SCALING[1] if n_rows >= DEFAULT_SCALING[0] else NEVER_ABOVE
+        judged = ratio, limit, _kept(ratio, limit)
+        rows.append((f"{n_rows:,} x {COLUMNS}", *one[:2], *two[:2], *judged, memory))
+    columns = (
+        Column("rows"),
+        *_clocks("one thread"),
+        *_clocks("two threads"),
+        *_JUDGED,
+        Column("memory, tables", ".2f"),
+    )
+    notes = ("memory is the most beyond the table that a fit is given, as a multiple of the table",)
+    return Table("A default fit: two threads beside one", columns, tuple(rows), notes)
 
 
 def time_classes(repeats: int, most_rows: int, tell: Tell) -> Table:
@@ -222,6 +252,7 @@ SECTIONS: dict[str, Callable[[int, int, Tell], Table]] = {
     "stumps": fit_stumps,
     "trees": fit_trees,
     "threads": scale_threads,
+    "default": scale_default,
     "classes": time_classes,
     "prediction": predict,
     "start": start,
@@ -324,4 +355,21 @@ begun = time.process_time()
 from driftgames.boosting import NHBoostDTClassifier
 NHBoostDTClassifier(n_estimators=5, {settings}).fit(X, y)
 print(time.process_time() - begun)
+"""
+
+_DEFAULT_FIT = """
+import time
+from bench.boosting import make_dense
+from bench.harness import forget_peak, resident_memory
+from driftgames.boosting import NHBoostDTClassifier
+
+X, y = make_dense(2_000)
+NHBoostDTClassifier(n_jobs={threads}).fit(X, y)
+X, y = make_dense({n_rows})
+forget_peak()
+held = resident_memory("VmRSS")
+begun, wall = time.process_time(), time.perf_counter()
+NHBoostDTClassifier(n_jobs={threads}).fit(X, y)
+wall, seconds = time.perf_counter() - wall, time.process_time() - begun
+print(wall, seconds, resident_memory() - held)
 """

@@ -62,7 +62,7 @@ def test_all_subjects_do_not_share_one_file_of_results(tmp_path):
 
 def test_a_section_must_be_one_of_its_subject():
     for subject, told in (
-        ("boost_speed", "--only must be one of stumps, trees, threads, classes"),
+        ("boost_speed", "--only must be one of stumps, trees, threads, default, classes"),
         ("noise", "--only must be left out with noise; got 'roots'"),
     ):
         done = CliRunner().invoke(app, [subject, "--only", "roots"])

@@ -204,7 +204,8 @@ def brief(monkeypatch):
         (boost_speed, "TREES", {(80, 4): 0.0}),
         (boost_speed, "PAPER", {}),
         (boost_speed, "ONE_OR_TWO", (60,)),
-        (boost_speed, "run_python", lambda code, variables: "0.5"),
+        (boost_speed, "DEFAULT_ROWS", (60, 10**9)),
+        (boost_speed, "run_python", lambda code, **_: "0.5 1 6720" if "memory" in code else "0.5"),
         (predict_speed, "TREES", 3),
         (predict_speed, "TRAINING", 200),
         (predict_speed, "PREDICTED", 50),
@@ -230,6 +231,8 @@ def test_every_section_says_whether_its_limits_are_kept(section, brief):
         assert table.column("kept") == ["no", "no"]
     if section == "start":
         assert table.column("kept") == ["yes", "no"] * 3
+    if section == "default":
+        assert table.column("memory, tables") == [1.0]
 
 
 def test_the_time_of_a_round_is_that_of_the_rounds_between_a_short_and_a_long_fit():
