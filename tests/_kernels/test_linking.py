@@ -77,6 +77,7 @@ from numba.core.codegen import JITCodeLibrary
 
 optimize = JITCodeLibrary._optimize_functions
 JITCodeLibrary._optimize_functions = lambda self, module, level=3: optimize(self, module)
+sys.modules["driftgames._kernels.struct_tables"] = None
 from tests._kernels import test_linking
 
 print(test_linking.fit(sys.argv[1]))

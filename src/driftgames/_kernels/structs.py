@@ -1,47 +1,30 @@
-"""Structs of arrays: kernels take many arrays as one pointer.
+"""Structs of arrays: kernels take many arrays as one argument.
 
-Numba passes an array as five numbers and two for each dimension, and a named tuple of 20 arrays as
-some 150. Most of the time to compile a loop that calls others with such tuples went into these
-arguments. A `Struct` keeps what Numba knows of its arrays in a table in memory, and a kernel takes
-the address of the table. A field is read from the table where it is used. The table does not change
-during a call, and the compiler is told so: it reads a field once, before a loop.
+A `Struct` keeps what Numba knows of its arrays in a table in memory, and a kernel takes the address
+of the table: `struct_tables` says why. Where Numba's private parts differ from those of today, all
+fields are passed by value, as Numba documents it. Kernels then take longer to compile.
 """
 
 from __future__ import annotations
 
-import operator
 import zlib
-from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import fields
 from functools import cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from llvmlite import ir
-from numba import types
+from numba import from_dtype, types
 from numba.core import cgutils
-from numba.core.datamodel import models
-from numba.core.typing.templates import AttributeTemplate
 from numba.extending import (
     NativeValue,
-    infer_getattr,
-    lower_builtin,
-    lower_getattr_generic,
+    make_attribute_wrapper,
+    models,
     register_model,
     typeof_impl,
     unbox,
 )
-from numba.np.arrayobj import (
-    getitem_array_tuple,
-    load_item,
-    setitem_array,
-    store_item,
-)
-from numba.np.numpy_support import from_dtype
-
-_WORD = ir.IntType(64)
-_N_HEADER = 1  # of an array the table holds the address of the data, the shape and the strides
 
 
 class Struct:
@@ -58,7 +41,7 @@ class Struct:
     """What kernels read: a run of integers for each field."""
     address: int
     """Where the table is in memory."""
-    numba_type: StructType
+    numba_type: Any
     """The type that kernels are compiled for."""
 
     def __post_init__(self) -> None:
@@ -107,45 +90,34 @@ def _counter_type(integers: tuple[str, ...], reals: tuple[str, ...]) -> np.dtype
 
 
 @cache
-def _struct_type(struct: type[Struct], kinds: tuple[Any, ...]) -> StructType:
+def _struct_type(struct: type[Struct], kinds: tuple[Any, ...]) -> Any:
     members = tuple(
         (field.name, _array_type(*kind) if isinstance(kind, tuple) else kind)
         for field, kind in zip(fields(struct), kinds, strict=True)  # type: ignore[arg-type]
     )
-    return StructType(struct.__name__, members)
+    shown = ", ".join(f"{member}: {kind}" for member, kind in members)
+    # a short name: it stands in the names of all functions that take the struct
+    return TYPE(f"{struct.__name__}.{zlib.crc32(shown.encode()):08x}", members)
 
 
 @cache
 def _array_type(dtype: np.dtype[Any], n_dimensions: int) -> Any:
-    return Block(from_dtype(dtype), n_dimensions, "C")
+    return ARRAY(from_dtype(dtype), n_dimensions, "C")
 
 
-class Block(types.Array):  # type: ignore[misc]  # numba is untyped
-    """An array in a struct. Negative indices do not count from its end.
-
-    Numba writes some 70 instructions for an index of three dimensions, most of them for indices
-    that might be negative. A block needs eight.
-    """
-
-    def copy(self, dtype: Any = None, ndim: int | None = None, layout: str = "C", **_: Any) -> Any:
-        """Return the type of a part of it: a block too, if it is contiguous."""
-        kind = Block if layout == "C" else types.Array
-        return kind(dtype or self.dtype, self.ndim if ndim is None else ndim, layout)
+@typeof_impl.register(Struct)  # type: ignore[untyped-decorator]
+def _type_of(value: Struct, context: Any) -> Any:
+    return value.numba_type
 
 
-class StructType(types.Type):  # type: ignore[misc]  # numba is untyped
-    """The type of a struct: names and types of its fields."""
+class ValueType(types.Type):  # type: ignore[misc]  # numba is untyped
+    """The type of a struct whose fields are passed by value."""
 
     def __init__(self, name: str, members: tuple[tuple[str, Any], ...]) -> None:
         self.members = members
-        self.places: dict[str, tuple[int, Any]] = {}
-        at = 0
-        for member, kind in members:
-            self.places[member] = at, kind
-            at += _N_HEADER + 2 * kind.ndim if isinstance(kind, types.Array) else 1
-        shown = ", ".join(f"{member}: {kind}" for member, kind in members)
-        # a short name: it stands in the names of all functions that take the struct
-        super().__init__(name=f"{name}.{zlib.crc32(shown.encode()):08x}")
+        super().__init__(name=name)
+        for member, _ in members:
+            _show_field(member)
 
     @property
     def key(self) -> Any:
@@ -153,131 +125,43 @@ class StructType(types.Type):  # type: ignore[misc]  # numba is untyped
         return self.name
 
 
-@typeof_impl.register(Struct)  # type: ignore[untyped-decorator]
-def _type_of(value: Struct, context: Any) -> StructType:
-    return value.numba_type
+@cache
+def _show_field(name: str) -> None:
+    """Let compiled code read a field of this name, whatever the struct."""
+    make_attribute_wrapper(ValueType, name, name)
 
 
-@register_model(StructType)
-class _StructModel(models.PrimitiveModel):  # type: ignore[misc]
-    """In compiled code a struct is the address of its table."""
+@register_model(ValueType)
+class _ValueModel(models.StructModel):  # type: ignore[misc]
+    """In compiled code a struct is all its fields."""
 
-    def __init__(self, manager: Any, kind: StructType) -> None:
-        super().__init__(manager, kind, _WORD)
+    def __init__(self, manager: Any, kind: ValueType) -> None:
+        super().__init__(manager, kind, list(kind.members))
 
 
-@unbox(StructType)  # type: ignore[untyped-decorator]
-def _unbox(kind: StructType, value: Any, context: Any) -> NativeValue:
-    """Read the address of the table; an exception on the way there ends the call."""
+@unbox(ValueType)  # type: ignore[untyped-decorator]
+def _unbox(kind: ValueType, value: Any, context: Any) -> NativeValue:
+    """Read the fields; an exception on the way there ends the call."""
     builder = context.builder
-    number, failed = (cgutils.alloca_once_value(builder, v) for v in (_WORD(0), cgutils.true_bit))
-    address = context.pyapi.object_getattr_string(value, "address")
-    with builder.if_then(cgutils.is_not_null(builder, address), likely=True):
-        builder.store(context.pyapi.long_as_longlong(address), number)
-        context.pyapi.decref(address)
-        builder.store(cgutils.false_bit, failed)
-    return NativeValue(builder.load(number), is_error=builder.load(failed))
+    made = cgutils.create_struct_proxy(kind)(context.context, builder)
+    failed = cgutils.alloca_once_value(builder, cgutils.false_bit)
+    with ExitStack() as fields_left:  # later fields are not read after an exception
+        for name, member in kind.members:
+            field = context.pyapi.object_getattr_string(value, name)
+            with cgutils.early_exit_if_null(builder, fields_left, field):
+                builder.store(cgutils.true_bit, failed)
+            read = context.unbox(member, field)
+            setattr(made, name, read.value)
+            context.pyapi.decref(field)
+            with cgutils.early_exit_if(builder, fields_left, read.is_error):
+                builder.store(cgutils.true_bit, failed)
+    return NativeValue(made._getvalue(), is_error=builder.load(failed))
 
 
-@infer_getattr
-class _Fields(AttributeTemplate):  # type: ignore[misc]
-    key = StructType
-
-    def generic_resolve(self, kind: StructType, name: str) -> Any:
-        """Return the type of a field."""
-        return kind.places[name][1] if name in kind.places else None
-
-
-@lower_getattr_generic(StructType)  # type: ignore[untyped-decorator]
-def _read(context: Any, builder: Any, kind: StructType, value: Any, name: str) -> Any:
-    """Read a field from the table."""
-    place, field = kind.places[name]
-    table = builder.inttoptr(value, _WORD.as_pointer())
-    fixed = builder.module.add_metadata([])
-
-    def word(k: int) -> Any:
-        number = builder.load(builder.gep(table, [_WORD(place + k)], inbounds=True))
-        number.set_metadata("invariant.load", fixed)
-        return number
-
-    if not isinstance(field, types.Array):
-        return word(0)
-    data = builder.inttoptr(word(0), context.get_data_type(field.dtype).as_pointer())
-    n = field.ndim
-    sizes, steps = ([word(1 + part * n + k) for k in range(n)] for part in range(2))
-    return _as_array(context, builder, field, data, sizes, steps)
-
-
-register_model(Block)(models.ArrayModel)
-
-_N_ITEMS, _ITEM_SIZE, _DATA, _SHAPE, _STRIDES = range(2, 7)  # the members that Numba gives an array
-
-
-def _as_array(
-    context: Any, builder: Any, kind: Block, data: Any, sizes: list[Any], steps: list[Any]
-) -> Any:
-    """Return an array as Numba keeps it."""
-    n_items = sizes[0]
-    for size in sizes[1:]:
-        n_items = builder.mul(n_items, size)
-    item_size = _WORD(context.get_abi_sizeof(context.get_data_type(kind.dtype)))
-    array = context.get_value_type(kind)(None)  # without an owner
-    array = builder.insert_value(array, n_items, _N_ITEMS)
-    array = builder.insert_value(array, item_size, _ITEM_SIZE)
-    array = builder.insert_value(array, data, _DATA)
-    for k, (size, step) in enumerate(zip(sizes, steps, strict=True)):
-        array = builder.insert_value(array, size, (_SHAPE, k))
-        array = builder.insert_value(array, step, (_STRIDES, k))
-    return array
-
-
-def _is_simple(kind: Any) -> bool:
-    """Whether an index consists of integers."""
-    return isinstance(kind, types.Integer) or all(isinstance(k, types.Integer) for k in kind)
-
-
-def _unpack(context: Any, builder: Any, kind: Any, index: Any) -> list[Any]:
-    """Return the indices of all dimensions as words."""
-    if isinstance(kind, types.Integer):
-        return [context.cast(builder, index, kind, types.intp)]
-    values = [builder.extract_value(index, k) for k in range(len(kind))]
-    return [context.cast(builder, *each, types.intp) for each in zip(values, kind, strict=True)]
-
-
-def _place(builder: Any, kind: Block, array: Any, indices: Sequence[Any]) -> Any:
-    """Return the address of an item, or of the first item of a row."""
-    at = indices[0]
-    for k in range(1, kind.ndim):
-        at = builder.mul(at, builder.extract_value(array, (_SHAPE, k)))
-        if k < len(indices):
-            at = builder.add(at, indices[k])
-    return builder.gep(builder.extract_value(array, _DATA), [at], inbounds=True)
-
-
-@lower_builtin(operator.getitem, Block, types.Integer)  # type: ignore[untyped-decorator]
-@lower_builtin(operator.getitem, Block, types.BaseTuple)  # type: ignore[untyped-decorator]
-def _get_item(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    kind, index_kind = signature.args
-    if not _is_simple(index_kind):
-        return getitem_array_tuple(context, builder, signature, arguments)
-    array, indices = arguments[0], _unpack(context, builder, index_kind, arguments[1])
-    place = _place(builder, kind, array, indices)
-    if len(indices) == kind.ndim:
-        return load_item(context, builder, kind, place)
-    left = range(len(indices), kind.ndim)
-    sizes, steps = (
-        [builder.extract_value(array, (part, k)) for k in left] for part in (_SHAPE, _STRIDES)
-    )
-    return _as_array(context, builder, signature.return_type, place, sizes, steps)
-
-
-@lower_builtin(operator.setitem, Block, types.Integer, types.Any)  # type: ignore[untyped-decorator]
-@lower_builtin(operator.setitem, Block, types.BaseTuple, types.Any)  # type: ignore[untyped-decorator]
-def _set_item(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    kind, index_kind, value_kind = signature.args
-    if not _is_simple(index_kind) or isinstance(value_kind, types.Buffer):
-        return setitem_array(context, builder, signature, arguments)
-    indices = _unpack(context, builder, index_kind, arguments[1])
-    value = context.cast(builder, arguments[2], value_kind, kind.dtype)
-    store_item(context, builder, kind, value, _place(builder, kind, arguments[0], indices))
-    return context.get_dummy_value()
+try:
+    from driftgames._kernels import struct_tables
+except (ImportError, AttributeError):  # Numba's private parts differ from those of today
+    ARRAY: Any = types.Array
+    TYPE: Any = ValueType
+else:
+    ARRAY, TYPE = struct_tables.Block, struct_tables.TableType
