@@ -15,7 +15,7 @@ from pyarrow import feather
 from typer.testing import CliRunner
 
 from driftgames.cli import hedge as module
-from driftgames.cli._hedge_report import MOST, History, draw
+from driftgames.cli._hedge_report import MOST, KeptMoments, draw
 from driftgames.cli._hedge_stream import StreamState, chain
 from driftgames.core.documents import DocumentError
 from driftgames.hedge import LEARNERS, AdaNormalHedge, Hedge
@@ -254,7 +254,7 @@ def test_plot_is_written(tmp_path):
 
 def test_history_thins_out_and_changes_nothing():
     losses = make_losses(5 * MOST + 3)
-    history, learner = History(), Hedge(3)
+    history, learner = KeptMoments(), Hedge(3)
     for begin in range(0, len(losses), 100):
         history.run(learner, losses[begin : begin + 100])
     whole = Hedge(3).run(losses)
@@ -598,7 +598,7 @@ def test_escape_sequences_in_names_are_shown_and_not_sent_to_the_terminal(tmp_pa
 def test_both_panels_of_regret_show_the_same_bound(name, tmp_path, monkeypatch):
     drawn = []
     monkeypatch.setattr("driftgames.plots.save_figure", lambda figure, path: drawn.append(figure))
-    learner, history = make_learner(name, 4), History()
+    learner, history = make_learner(name, 4), KeptMoments()
     history.run(learner, np.random.default_rng(0).random((700, 4)) ** [1, 2, 3, 4])
     draw(learner, history, tmp_path / "h.png")
     over_time, _, over_epsilon = drawn[0].axes

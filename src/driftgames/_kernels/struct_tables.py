@@ -42,7 +42,7 @@ _N_HEADER = 1  # of an array the table holds the address of the data, the shape 
 _MEMBERS = ("meminfo", "parent", "nitems", "itemsize", "data", "shape", "strides")
 
 
-class Block(types.Array):  # type: ignore[misc]  # numba is untyped
+class StructArray(types.Array):  # type: ignore[misc]  # numba is untyped
     """An array in a struct. Negative indices do not count from its end.
 
     Numba writes some 70 instructions for an index of three dimensions, most of them for indices
@@ -51,7 +51,7 @@ class Block(types.Array):  # type: ignore[misc]  # numba is untyped
 
     def copy(self, dtype: Any = None, ndim: int | None = None, layout: str = "C", **_: Any) -> Any:
         """Return the type of a part of it: a block too, if it is contiguous."""
-        kind = Block if layout == "C" else types.Array
+        kind = StructArray if layout == "C" else types.Array
         return kind(dtype or self.dtype, self.ndim if ndim is None else ndim, layout)
 
 
@@ -122,12 +122,12 @@ def _read(context: Any, builder: Any, kind: TableType, value: Any, name: str) ->
     return _as_array(context, builder, field, data, sizes, steps)
 
 
-register_model(Block)(models.ArrayModel)
+register_model(StructArray)(models.ArrayModel)
 
 
 def _check_numba() -> None:
     """Raise ImportError if Numba keeps an array in another way than `_as_array` does."""
-    model = default_manager.lookup(Block(types.float64, 1, "C"))
+    model = default_manager.lookup(StructArray(types.float64, 1, "C"))
     if getattr(model, "_fields", None) != _MEMBERS:
         raise ImportError(f"Numba {numba.__version__}: arrays have other members")
 
@@ -138,7 +138,7 @@ _N_ITEMS, _ITEM_SIZE, _DATA, _SHAPE, _STRIDES = range(2, 7)  # the members that 
 
 
 def _as_array(
-    context: Any, builder: Any, kind: Block, data: Any, sizes: list[Any], steps: list[Any]
+    context: Any, builder: Any, kind: StructArray, data: Any, sizes: list[Any], steps: list[Any]
 ) -> Any:
     """Return an array as Numba keeps it."""
     n_items = sizes[0]
@@ -168,7 +168,7 @@ def _unpack(context: Any, builder: Any, kind: Any, index: Any) -> list[Any]:
     return [context.cast(builder, *each, types.intp) for each in zip(values, kind, strict=True)]
 
 
-def _place(builder: Any, kind: Block, array: Any, indices: Sequence[Any]) -> Any:
+def _place(builder: Any, kind: StructArray, array: Any, indices: Sequence[Any]) -> Any:
     """Return the address of an item, or of the first item of a row."""
     at = indices[0]
     for k in range(1, kind.ndim):
@@ -178,8 +178,8 @@ def _place(builder: Any, kind: Block, array: Any, indices: Sequence[Any]) -> Any
     return builder.gep(builder.extract_value(array, _DATA), [at], inbounds=True)
 
 
-@lower_builtin(operator.getitem, Block, types.Integer)  # type: ignore[untyped-decorator]
-@lower_builtin(operator.getitem, Block, types.BaseTuple)  # type: ignore[untyped-decorator]
+@lower_builtin(operator.getitem, StructArray, types.Integer)  # type: ignore[untyped-decorator]
+@lower_builtin(operator.getitem, StructArray, types.BaseTuple)  # type: ignore[untyped-decorator]
 def _get_item(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     kind, index_kind = signature.args
     if not _is_simple(index_kind):
@@ -195,8 +195,8 @@ def _get_item(context: Any, builder: Any, signature: Any, arguments: Any) -> Any
     return _as_array(context, builder, signature.return_type, place, sizes, steps)
 
 
-@lower_builtin(operator.setitem, Block, types.Integer, types.Any)  # type: ignore[untyped-decorator]
-@lower_builtin(operator.setitem, Block, types.BaseTuple, types.Any)  # type: ignore[untyped-decorator]
+@lower_builtin(operator.setitem, StructArray, types.Integer, types.Any)  # type: ignore[untyped-decorator]
+@lower_builtin(operator.setitem, StructArray, types.BaseTuple, types.Any)  # type: ignore[untyped-decorator]
 def _set_item(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     kind, index_kind, value_kind = signature.args
     if not _is_simple(index_kind) or isinstance(value_kind, types.Buffer):

@@ -164,4 +164,4 @@ except (ImportError, AttributeError):  # Numba's private parts differ from those
     ARRAY: Any = types.Array
     TYPE: Any = ValueType
 else:
-    ARRAY, TYPE = struct_tables.Block, struct_tables.TableType
+    ARRAY, TYPE = struct_tables.StructArray, struct_tables.TableType

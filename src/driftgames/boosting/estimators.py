@@ -14,7 +14,7 @@ from driftgames.boosting.engine.rules import MajorityRule, NormalHedgeRule, Pote
 from driftgames.boosting.promises import no_certificate
 from driftgames.certificates.certificate import Bound
 from driftgames.certificates.margins import MarginCertificate, Margins
-from driftgames.core.checks import check_integer, is_real, shown
+from driftgames.core.checks import check_integer, shown
 from driftgames.core.typing import FloatArray
 from driftgames.potentials import NoBoundError, NormalHedgeDT, Potential, require_potential
 
@@ -34,11 +34,6 @@ class NHBoostDTClassifier(BaseBooster):
     The leaves of the trees and the number of rounds are chosen on examples held out, five parts in
     turn, and the model is the mean of these fits: see `chosen_` and ``docs/choosing.md``. The
     booster of the paper is ``NHBoostDTClassifier(n_estimators=200, max_leaves=2, d=3)``.
-
-    Parameters
-    ----------
-    d : float
-        The constant in the exponent. The theorem holds from 3 on, and is best there.
 
     Notes
     -----
@@ -100,11 +95,6 @@ class PotentialBoostClassifier(BaseBooster):
     Every Hedge algorithm gives a booster in this way: examples are actions, and an action
     suffers a loss if the hypothesis is right on its example. A bound on the epsilon-regret
     becomes one on the margins. [LS14, Alg. 3, Alg. 6, Thm. 3]
-
-    Parameters
-    ----------
-    potential : Potential, optional
-        It weighs the examples. Default: `NormalHedgeDT`, which makes NH-Boost.DT.
 
     Examples
     --------
@@ -220,13 +210,6 @@ class BoostByMajorityClassifier(BaseBooster):
     is decided. These weights are binomial probabilities and are computed as such, without a table
     of the game. [LS14, Sec. 2, Eq. (1)]
 
-    Parameters
-    ----------
-    edge : float
-        The least edge :math:`\gamma` that every weak hypothesis is expected to have, in (0, 1/2).
-    horizon : int, optional
-        The planned number of rounds. Default: ``n_estimators``.
-
     Notes
     -----
     An example whose vote can no longer be won weighs zero. With a small ``edge``, such as 0.02,
@@ -251,8 +234,6 @@ class BoostByMajorityClassifier(BaseBooster):
     chooses_rounds: ClassVar[bool] = False
 
     def _rule(self) -> GameRule:
-        if not (is_real(self.edge) and 0 < self.edge < 0.5):
-            raise ValueError(f"edge must lie in (0, 0.5); got {shown(self.edge)}")
         horizon = check_integer("horizon", self.binding_settings()["horizon"], least=1)
         if self.n_estimators > horizon:
             raise ValueError(

@@ -2,7 +2,8 @@
 
 An entry has the default, the rule that a value must meet, the text of the documentation and what a
 model file may hold. The signature, the checks of `fit`, the docstrings, the command line and the
-files read it: a new parameter is one entry here, and its use.
+files read it: a new parameter is one entry here, and its use. Help of the command line must be
+quick, so this module imports neither scikit-learn nor kernels.
 """
 
 from __future__ import annotations
@@ -17,14 +18,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from driftgames.boosting.data.cuts import MOST_BINS
-from driftgames.boosting.engine.shape import CRITERIA
-from driftgames.boosting.model.document import LABEL
+from driftgames.boosting.data import MOST_BINS
 from driftgames.core.checks import check_flag, check_integer, is_real, shown
 from driftgames.core.description import is_described
 from driftgames.core.registry import choose
 from driftgames.core.schema import (
     JOBS,
+    LABEL,
     LARGEST,
     POSITIVE,
     STRING,
@@ -52,6 +52,12 @@ class Parameter:
     """Whether the rounds depend on it: the record of a fit keeps it then."""
     always_stored: bool = False
     """Whether a file holds it even at its default."""
+
+    @property
+    def sentences(self) -> str:
+        """The documentation in plain words, without the type."""
+        _, *lines = self.text.replace("`", "").splitlines()
+        return " ".join(" ".join(lines).split())
 
 
 def parameter(
@@ -81,6 +87,11 @@ def auto_or(check: Check) -> Check:
         return choose(name, value, {"auto": True}) if isinstance(value, str) else check(name, value)
 
     return checked
+
+
+def optional(check: Check) -> Check:
+    """Return a check that also allows None."""
+    return lambda name, value: value if value is None else check(name, value)
 
 
 def at_least(least: int) -> Check:
@@ -156,8 +167,8 @@ _AUTO_FLAG = Requirement(
 class BoosterParameters:
     """The keywords that every booster takes.
 
-    A booster is a dataclass too: its own fields come first, ``n_estimators`` among them. Its
-    docstring describes the others, and "Parameters" are completed here.
+    A booster is a dataclass too: its own fields come first, ``n_estimators`` among them. The
+    "Parameters" of its docstring are written here.
     """
 
     _: KW_ONLY
@@ -167,6 +178,7 @@ class BoosterParameters:
         """max_depth : int, optional
             The most questions on the way to a vote: 1 makes stumps, more makes trees
             (docs/boosters.md). None sets no limit; then ``max_leaves`` does.""",
+        optional(at_least(1)),
         always_stored=True,  # boosters have different defaults
     )
     max_leaves: int | str | None = parameter(
@@ -180,6 +192,7 @@ class BoosterParameters:
             "auto" chooses among 2, 4, 8, 16 and 32, or for K classes among 2, K + 2, 4K and 8K, and
             from 10,000 examples on among larger ones too, by the log-loss on examples held out;
             beside a ``max_depth`` it sets no limit.""",
+        optional(auto_or(at_least(2))),
         always_stored=True,
     )
     min_samples_leaf: int = parameter(
@@ -208,7 +221,7 @@ class BoosterParameters:
     )
     criterion: str = parameter(
         "gini",
-        one_of(*CRITERIA),
+        one_of("gini", "kearns-mansour"),
         """criterion : {"gini", "kearns-mansour"}
             It chooses the questions of a tree; the exhaustive stump needs none.""",
     )
@@ -351,14 +364,10 @@ class BoosterParameters:
         if "n_estimators" in vars(cls):
             # Python 3.13 removes the indentation of docstrings, earlier versions keep it
             head, *sections = re.split(r"\n\n(?=\w+\n--)", inspect.cleandoc(cls.__doc__ or ""))
-            heading, described = "Parameters\n----------\n", ""
-            if sections and sections[0].startswith(heading):
-                described = sections.pop(0).removeprefix(heading) + "\n"
-            texts = [
-                N_ESTIMATORS.text,
-                described + "\n".join(each.text for each in SHARED.values()),
-            ]
-            cls.__doc__ = "\n\n".join([head, heading + "\n".join(texts), *sections])
+            own = [OWN[name] for name in inspect.get_annotations(cls) if name in OWN]
+            texts = [each.text for each in (*own, *SHARED.values())]
+            parameters = "\n".join(["Parameters", "----------", *texts])
+            cls.__doc__ = "\n\n".join([head, parameters, *sections])
 
 
 N_ESTIMATORS = Parameter(
@@ -378,6 +387,8 @@ N_ESTIMATORS = Parameter(
 )
 """Every booster has it, with its own default."""
 
+_EDGE = Requirement("a number in (0, 0.5)", lambda v: is_real(v) and 0 < v < 0.5)
+
 SHARED: Mapping[str, Parameter] = {
     each.name: each.metadata["parameter"]
     for each in fields(BoosterParameters)
@@ -387,18 +398,43 @@ SHARED: Mapping[str, Parameter] = {
 
 OWN: Mapping[str, Parameter] = {
     "n_estimators": N_ESTIMATORS,
-    "d": Parameter("", POSITIVE, always_stored=True),
-    "edge": Parameter(
-        "",
-        Requirement("a number in (0, 0.5)", lambda v: is_real(v) and 0 < v < 0.5),
+    "d": Parameter(
+        _described(
+            """d : float
+                The constant in the exponent of the weights. The theorem holds from 3 on, and is
+                best there."""
+        ),
+        POSITIVE,
+        POSITIVE.check,
         always_stored=True,
     ),
-    "horizon": Parameter("", integer(1).or_null, always_stored=True),
+    "edge": Parameter(
+        _described(
+            """edge : float
+                The least edge that every weak hypothesis is expected to have, in (0, 1/2)."""
+        ),
+        _EDGE,
+        _EDGE.check,
+        always_stored=True,
+    ),
+    "horizon": Parameter(
+        _described(
+            """horizon : int, optional
+                The planned number of rounds. Default: ``n_estimators``."""
+        ),
+        integer(1).or_null,
+        always_stored=True,
+    ),
     "potential": Parameter(
-        "", Requirement("a potential", is_described).or_null, always_stored=True
+        _described(
+            """potential : Potential, optional
+                It weighs the examples. Default: `NormalHedgeDT`, which makes NH-Boost.DT."""
+        ),
+        Requirement("a potential", is_described).or_null,
+        always_stored=True,
     ),
 }
-"""Those of single boosters, whose docstrings describe them."""
+"""Those that not all boosters have, or not with the same default, by name."""
 
 PARAMETERS: Mapping[str, Parameter] = {**OWN, **SHARED}
 """Every parameter by its name."""

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-import typer
-
 from driftgames.boosting.by_name import BOOSTERS
-from driftgames.cli._options import ImportedFile, OptionalCount, Reading, numbers, one_of
+from driftgames.cli._options import PARAMETER_OF, ImportedFile, Reading, numbers, one_of
 from driftgames.cli._output import fail
 from driftgames.core.registry import choose
 from driftgames.core.text import listed, shown
@@ -28,60 +27,49 @@ class Settings(NamedTuple):
     Algorithm:
         algorithm (NAME): The booster: {0}, or the name of a potential that --import defines.
             Default: {1}.
-        d: The constant of nh-boost.dt. Default: 3.
-        edge: The edge that boost-by-majority counts on.
-        bins: Most bins per numeric feature. Default: 255, or 64 for fewer than 10,000 rows where a
-            size is chosen.
-        class_weight (WEIGHTS): balanced, which gives all classes the same weight, or a factor for
-            each class, such as yes=3,no=1.
+        d (X): {d} Of nh-boost.dt. Default: 3.
+        edge (X): {edge} Of boost-by-majority, which needs it.
+        bins (N): {max_bins} Default: auto.
+        class_weight (WEIGHTS): {class_weight} A dict is written as yes=3,no=1.
 
     Size:
-        rounds: How many stumps or trees vote. Default: nh-boost.dt chooses 25, 50, 100 and so on
-            on rows held out, up to 400 below 10,000 rows and 6,400 at the most; the others play
-            200.
-        leaves: Most leaves of a tree; 2 makes stumps. Default: nh-boost.dt chooses 2, 4, 8, 16 or
-            32 on rows held out (for K classes 2, K + 2, 4K or 8K); the others have stumps.
-        depth: Most questions on the way to a vote; 1 makes stumps. Leaves are then not chosen.
-        ensemble: The model is the mean of the boosters that chose its size, or one booster of this
-            size fitted to all rows. Default: the mean where a size is chosen.
+        rounds (N): {n_estimators} Default: auto of nh-boost.dt; 200 of the others.
+        leaves (N): {max_leaves} Default: auto of nh-boost.dt; the others have stumps.
+        depth (N): {max_depth} Default: no limit of nh-boost.dt; 1 of the others.
+        ensemble: {ensemble} Default: auto.
 
     Stopping:
-        early_stopping (WHEN): {0}. on: play at most --rounds (default: 400) and stop where the
-            log-loss on a tenth of the rows, held out, no longer falls. auto: the same from 10,001
-            rows on.
-        patience (ROUNDS): Stop after this many rounds without a lower log-loss. Default: 10. It
-            turns early stopping on.
+        early_stopping (WHEN): {0}. {early_stopping} Default: off.
+        patience (N): {n_iter_no_change} Default: 10. It turns early stopping on.
     """
 
     algorithm: Annotated[str | None, one_of(ALGORITHMS)] = None
     imported: ImportedFile = None
-    rounds: OptionalCount = None
-    leaves: Annotated[int | None, typer.Option(min=2)] = None
-    depth: OptionalCount = None
+    rounds: str | None = None
+    leaves: str | None = None
+    depth: str | None = None
     ensemble: bool | None = None
-    d: float | None = None
-    edge: float | None = None
-    bins: Annotated[int | None, typer.Option(min=2, max=255)] = None
+    d: str | None = None
+    edge: str | None = None
+    bins: str | None = None
     class_weight: str | None = None
     early_stopping: Annotated[str | None, one_of(STOPPING)] = None
-    patience: OptionalCount = None
+    patience: str | None = None
 
-    def _given(self) -> dict[str, Any]:
-        """Return the parameters that the rounds depend on and that are not left open."""
-        named = {
-            "d": self.d,
-            "edge": self.edge,
-            "max_bins": self.bins,
-            "max_depth": self.depth,
-            "max_leaves": self.leaves,
+    def parameters(self) -> dict[str, Any]:
+        """Return the parameters that are numbers, or "auto", and are not left open; checked."""
+        texts = {each: getattr(self, each) for each in (*PARAMETER_OF, "d", "edge")}
+        return {
+            PARAMETER_OF.get(option, option): _read_parameter(option, text)
+            for option, text in texts.items()
+            if text is not None
         }
-        return {name: value for name, value in named.items() if value is not None}
 
     def _stopping(self) -> dict[str, Any]:
-        """Return the parameters of early stopping that are not left open."""
+        """Return when to stop early, if that is not left open."""
         given: dict[str, Any] = {}
         if self.patience is not None:
-            given |= {"early_stopping": True, "n_iter_no_change": self.patience}
+            given["early_stopping"] = True
         if self.early_stopping is not None:
             asked = choose("--early-stopping", self.early_stopping, STOPPING)
             if asked is False and self.patience is not None:
@@ -95,10 +83,8 @@ class Settings(NamedTuple):
         from driftgames.potentials import POTENTIALS
 
         algorithm = ALGORITHMS[0] if self.algorithm is None else self.algorithm
-        given = {**self._given(), **self._stopping()}
-        rounds = USUAL_ROUNDS if self.rounds is None else self.rounds
-        if self.rounds is not None:
-            given["n_estimators"] = rounds
+        given = {**self.parameters(), **self._stopping()}
+        rounds = given.get("n_estimators", USUAL_ROUNDS)
         if self.leaves is not None and self.depth is None:
             given["max_depth"] = None
         if self.ensemble is not None:
@@ -124,6 +110,18 @@ class Settings(NamedTuple):
         if weights != "balanced":
             weights = parse_weights(weights, sorted(set(labels.tolist())))
         booster.set_params(class_weight=weights)
+
+
+def _read_parameter(option: str, text: str) -> Any:
+    """Return the value of an option, by the rule of the parameter."""
+    from driftgames.boosting.parameters import PARAMETERS
+
+    value: Any = text
+    for kind in (float, int):
+        with suppress(ValueError):
+            value = kind(text)
+    check = PARAMETERS[PARAMETER_OF.get(option, option)].check
+    return value if check is None else check(f"--{option}", value) or value
 
 
 def parse_weights(text: str, classes: Any) -> dict[Any, float]:

@@ -42,14 +42,7 @@ def make_regressor(settings: Settings, n_jobs: int) -> NHBoostDTRegressor:
             fail(f"--{name.replace('_', '-')} does not go with regression")
     if settings.algorithm not in (None, "nh-boost.dt"):
         fail(f"regression is by nh-boost.dt; got --algorithm {settings.algorithm}")
-    given = {
-        "d": settings.d,
-        "max_bins": settings.bins,
-        "max_leaves": settings.leaves,
-        "n_estimators": settings.rounds,
-    }
-    known: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    return NHBoostDTRegressor(n_jobs=n_jobs, **known)
+    return NHBoostDTRegressor(n_jobs=n_jobs, **settings.parameters())
 
 
 def numbers_of(data: str, examples: Examples) -> FloatArray:

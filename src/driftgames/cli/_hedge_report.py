@@ -99,7 +99,7 @@ def _regrets(learner: ExpertLearner, epsilons: Sequence[float]) -> Table:
 
 
 @dataclass
-class History:
+class KeptMoments:
     """A run at up to `MOST` moments, evenly spread however long it becomes."""
 
     rounds: list[int] = field(default_factory=list)
@@ -143,7 +143,7 @@ class History:
             self._step *= 2
 
 
-def draw(learner: ExpertLearner, history: History, path: Path) -> None:
+def draw(learner: ExpertLearner, history: KeptMoments, path: Path) -> None:
     """Write a figure: regret over time, weights over time, regret over epsilon.
 
     The bound is that of the certificate, for this run, in both panels of regret.

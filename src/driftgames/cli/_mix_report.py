@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from driftgames.cli._hedge_report import History
+from driftgames.cli._hedge_report import KeptMoments
 from driftgames.cli._mix_stream import MixState
 from driftgames.core.typing import Console, FloatArray
 from driftgames.hedge.losses.interval_losses import PinballLoss, SquareLoss
@@ -110,7 +110,7 @@ def as_json(state: MixState, table: Table, waiting: list[tuple[str, float]]) -> 
     }
 
 
-def draw(state: MixState, history: History, path: Path) -> None:
+def draw(state: MixState, history: KeptMoments, path: Path) -> None:
     """Write a figure of the weights over time."""
     from driftgames.plots import plot_weights, save_figure
     from driftgames.plots.style import caption

@@ -12,7 +12,7 @@ import numpy as np
 
 from driftgames.cli._options import Reading
 from driftgames.cli._output import say
-from driftgames.cli._tables import Block, TableFile, open_table
+from driftgames.cli._tables import RowBlock, TableFile, open_table
 from driftgames.core.cells import as_numbers, counts_rows, is_missing, is_number, marked_number
 from driftgames.core.checks import first_index
 from driftgames.core.text import listed, shorten, shown
@@ -83,7 +83,7 @@ class NumberFile:
                 )
             yield block
 
-    def _convert(self, block: Block) -> NumberBlock:
+    def _convert(self, block: RowBlock) -> NumberBlock:
         numbers = np.empty((len(block.places), len(self.columns)))
         for k, j in enumerate(self.columns):
             found = as_numbers(block.columns[j])
@@ -98,7 +98,7 @@ class NumberFile:
         texts = [block.columns[j] for j in self.texts]
         return NumberBlock(numbers, block.places, dates, texts)
 
-    def _name_bad_cell(self, block: Block, j: int) -> None:
+    def _name_bad_cell(self, block: RowBlock, j: int) -> None:
         """Raise an error that names the first cell of a column that is not a finite number."""
         for place, cell in zip(block.places, block.columns[j], strict=True):
             if self.may_be_missing and is_missing(cell):

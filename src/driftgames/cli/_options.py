@@ -94,7 +94,7 @@ class GroupedCommand(TyperCommand):
         for option in self.get_params(ctx):
             if option.param_type_name == "option" and (record := option.get_help_record(ctx)):
                 heading = getattr(option, "rich_help_panel", None) or "Options"
-                groups.setdefault(heading, []).append(record)
+                groups.setdefault(heading, []).append((record[0], _completed(record[1])))
         groups["Options"] = groups.pop("Options")  # --help is one of them
         for heading, records in groups.items():
             with formatter.section(heading):
@@ -102,6 +102,29 @@ class GroupedCommand(TyperCommand):
 
     def _arguments(self, ctx: Any) -> list[Any]:
         return [each for each in self.get_params(ctx) if each.param_type_name == "argument"]
+
+
+PARAMETER_OF = {
+    "bins": "max_bins",
+    "depth": "max_depth",
+    "leaves": "max_leaves",
+    "patience": "n_iter_no_change",
+    "rounds": "n_estimators",
+}
+"""The parameters of boosters whose options have shorter names."""
+
+
+def _completed(text: str) -> str:
+    """Return the help of an option in which ``{name}`` stands for the text of a parameter."""
+    if "{" not in text:
+        return text
+    from driftgames.boosting.parameters import PARAMETERS
+
+    for name in re.findall(r"\{(\w+)\}", text):
+        text = text.replace(f"{{{name}}}", PARAMETERS[name].sentences)
+    for option, name in PARAMETER_OF.items():
+        text = re.sub(rf"\b{name}\b", f"--{option}", text)
+    return text
 
 
 def _argument_name(argument: Any) -> str:
@@ -115,8 +138,9 @@ def described(command: Callable[..., None]) -> Callable[..., None]:
 
     After the text come sections: a heading such as ``Table:``, and below it ``name (METAVAR):
     help`` for each option. Help shows each section as a group; ``Options:`` are those of no group.
-    In the help of `one_of`, ``{0}`` stands for all names and ``{1}`` for the first. A parameter
-    that is a `NamedTuple` is one option for each of its fields, which its own docstring describes.
+    In the help of `one_of`, ``{0}`` stands for all names and ``{1}`` for the first; ``{max_bins}``
+    stands for the text of that parameter of a booster. A parameter of a command that is a
+    `NamedTuple` is one option for each of its fields, which its own docstring describes.
     An argument of one text names a table: it is looked for before the command imports anything.
 
     >>> class Size(NamedTuple):
@@ -220,7 +244,7 @@ def _options_of(thing: Callable[..., Any]) -> Iterator[inspect.Parameter]:
                 kind, info = hint.__origin__, copy.copy(hint.__metadata__[0])
             names, (info.rich_help_panel, metavar, text) = info.help or "", texts[name]
             info.metavar = metavar or _METAVARS.get(kind)
-            info.help = text.format(names, names.partition(",")[0])
+            info.help = text.replace("{0}", names).replace("{1}", names.partition(",")[0])
             if hint is bool:  # a flag, which nothing turns off
                 info.param_decls = (f"--{name.replace('_', '-')}",)
             hint = Annotated[kind, info]

@@ -52,7 +52,7 @@ _UNTITLED = re.compile(r"(Unnamed: \d+|__index_level_\d+__)?")  # the last two a
 _SEPARATORS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";"}
 
 
-class Block(NamedTuple):
+class RowBlock(NamedTuple):
     """Some rows: the cells of each column, and where each row stands ("line 7" or "row 7")."""
 
     columns: list[Any]
@@ -72,7 +72,7 @@ class TableFile:
     width: int
     kept: list[int]
     dates: list[int]
-    blocks: Iterator[Block] = field(repr=False)
+    blocks: Iterator[RowBlock] = field(repr=False)
 
     def column(self, option: str, text: str) -> int:
         """Return the column that an option names, by its title or its number from 1."""
@@ -141,14 +141,14 @@ def open_table(
 
 def _more(
     others: Iterator[tuple[Iterator[bytes], str]], first: TableFile, *settings: Any
-) -> Iterator[Block]:
+) -> Iterator[RowBlock]:
     """Yield the blocks of the other files of a pattern; their columns must be the same."""
     for lines, path in others:
         table = _open_text(lines, path, *settings)
         if (table.titles, table.width) != (first.titles, first.width):
             raise DataError(f"{path}: must have the columns of {first.name}; it has others")
         for columns, places in table.blocks:
-            yield Block(columns, [f"{path}, {place}" for place in places])
+            yield RowBlock(columns, [f"{path}, {place}" for place in places])
 
 
 def _choose_columns(table: TableFile, leave_out: str | None) -> TableFile:
@@ -213,10 +213,10 @@ def _open_text(
     return TableFile(name, titles, width, [], [], _text_blocks(records, _size(rows, width)))
 
 
-def _text_blocks(records: Iterator[Record], size: int) -> Iterator[Block]:
+def _text_blocks(records: Iterator[Record], size: int) -> Iterator[RowBlock]:
     while taken := list(islice(records, size)):
         places, cells = zip(*taken, strict=True)
-        yield Block(list(zip(*cells, strict=True)), list(places))
+        yield RowBlock(list(zip(*cells, strict=True)), list(places))
 
 
 def _size(rows: int | None, width: int) -> int:
@@ -292,9 +292,9 @@ def _check_size(source: str, cells: int, paths: list[str]) -> None:
         )
 
 
-def _numbered(parts: Iterator[list[Any]]) -> Iterator[Block]:
+def _numbered(parts: Iterator[list[Any]]) -> Iterator[RowBlock]:
     begin = 1
     for columns in parts:
         n = len(columns[0])
-        yield Block(columns, [f"row {begin + i}" for i in range(n)])
+        yield RowBlock(columns, [f"row {begin + i}" for i in range(n)])
         begin += n

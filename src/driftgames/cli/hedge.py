@@ -146,7 +146,7 @@ def hedge(
             state. Default: 1 on standard input.
         live: Add the next distribution to every acknowledgement (p=...).
     """
-    from driftgames.cli._hedge_report import History, as_json, draw, show
+    from driftgames.cli._hedge_report import KeptMoments, as_json, draw, show
     from driftgames.cli._hedge_stream import StreamState, chain, new_rounds
     from driftgames.cli._numbers import open_numbers, say_columns
 
@@ -165,7 +165,7 @@ def hedge(
             say_columns(source, "action", quiet=answering)
             current = asked.start(source, ends, shares, saved)
             learner = current.learner
-            history = None if plot is None else History()
+            history = None if plot is None else KeptMoments()
             blocks = source.checked(*learner.loss_range)
             for rounds in new_rounds(blocks, begin, learner.t, current.digest):
                 if history is None:

@@ -92,7 +92,7 @@ def mix(
     import numpy as np
 
     import_sklearn()
-    from driftgames.cli._hedge_report import History
+    from driftgames.cli._hedge_report import KeptMoments
     from driftgames.cli._hedge_stream import chain, new_rounds
     from driftgames.cli._mix_report import Played, as_json, draw, make_table, show
     from driftgames.cli._mix_stream import MixState, Rounds
@@ -115,7 +115,7 @@ def mix(
             say_columns(source, "expert", at, quiet=answering)
             current = _begin(source, at, asked, linearise, combiners, tracking, saved)
             mixture, rounds = current.mixture, Rounds(source, at)
-            history = None if plot is None else History()
+            history = None if plot is None else KeptMoments()
             played: Played | None = [] if state is None else None
             for block in new_rounds(rounds.blocks(), begin, current.t, current.digest):
                 X, y = block[:, :-1], block[:, -1]

@@ -121,6 +121,9 @@ DIGEST = Requirement(
     lambda v: isinstance(v, str) and re.fullmatch("[0-9a-f]{64}", v) is not None,
 )
 FLAG = one_of(True, False)
+LABEL = Requirement("a number, a string, true or false", lambda v: isinstance(v, (int, float, str)))
+"""A label of a class."""
+
 JOBS = Requirement("an integer other than 0, of at most 31 bits", is_jobs)
 LIST = Requirement("a list", lambda v: isinstance(v, list))
 NULL = Requirement("null", lambda v: v is None)

@@ -36,7 +36,7 @@ from driftgames.core.display import Displayed, Fields, Sketch
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
 from driftgames.dask import partitions
 from driftgames.dask.exchange import ActorExchange, ClusterWatch
-from driftgames.dask.partitions import Part, PartitionSetup, PartSummary
+from driftgames.dask.partitions import Partition, PartitionSetup, PartSummary
 from driftgames.tables import counted
 
 
@@ -66,7 +66,7 @@ class ExchangeReport(Displayed):
 
 
 class ClusterSource(Source):
-    """Examples in partitions, delayed `Part` objects.
+    """Examples in partitions, delayed `Partition` objects.
 
     ``weighted`` tells whether they have sample weights. A fold that shares the weights and the cuts
     of the fit to all rows is given their ``shared`` setup.
@@ -97,7 +97,7 @@ class ClusterSource(Source):
         names = None if first.names is None else np.array(first.names, dtype=object)
         self.columns = Columns(self.setup.classes, first.n_features, names)
         self._known_keys: tuple[RowKeys, IntArray] | None = None
-        self._unseen: list[partitions.Part] = []
+        self._unseen: list[partitions.Partition] = []
 
     def count(self) -> int:
         """Return the number of examples of positive weight."""
@@ -134,7 +134,7 @@ class ClusterSource(Source):
 
     def select(self, taken: BoolArray) -> ClusterSource:
         """Return some of the examples; they share weights and cuts if nothing else differs."""
-        take = dask.delayed(partitions.Part.take, pure=False)
+        take = dask.delayed(partitions.Partition.take, pure=False)
         rest = [take(self._parts[k], some) for k, some in self.survey.by_part(taken).items()]
         # an encoder knows labels that a fold must not see; early stopping has cuts of fewer rows
         alike = self.setup.encoder is None and not self._unseen
@@ -221,7 +221,7 @@ _FAN_IN = 8  # summaries that are merged at a time
 
 
 class Survey:
-    """Computes the partitions, delayed `Part` objects, and what the client must know of them.
+    """Computes the partitions, delayed `Partition` objects, and what the client must know of them.
 
     What does not answer for ``timeout`` seconds counts as gone.
     """
@@ -324,7 +324,7 @@ class Survey:
         ends = np.cumsum(list(sizes.values()))[:-1]
         return dict(zip(sizes, np.split(of_all, ends), strict=True))
 
-    def take(self, wanted: BoolArray) -> list[Part]:
+    def take(self, wanted: BoolArray) -> list[Partition]:
         """Return some of the examples, by partition; they stay on the workers too."""
         by_part = {k: some for k, some in self.by_part(wanted).items() if some.any()}
         if self.kept is not None:  # the partitions have the other examples only
@@ -334,18 +334,18 @@ class Survey:
             by_part = {k: some[kept[k]] for k, some in by_part.items()}
         return self._gather(list(self._taken(by_part).values()))
 
-    def hold_out(self, held_out: BoolArray) -> list[Part]:
+    def hold_out(self, held_out: BoolArray) -> list[Partition]:
         """Keep the other examples from now on; return these, by partition."""
         unseen, self.kept = self.take(held_out), np.flatnonzero(~held_out)
         rest = {k: ~some for k, some in self.by_part(held_out).items() if not some.all()}
-        take = dask.delayed(partitions.Part.take, pure=False)
+        take = dask.delayed(partitions.Partition.take, pure=False)
         self.parts = {k: take(self.parts[k], some) for k, some in rest.items()}
         self._futures = self._taken(rest)
         return unseen
 
     def _taken(self, by_part: dict[int, BoolArray]) -> dict[int, Any]:
         """Take some rows of each partition on its worker."""
-        take, submit = partitions.Part.take, self._client.submit
+        take, submit = partitions.Partition.take, self._client.submit
         return {k: submit(take, self._futures[k], some, pure=False) for k, some in by_part.items()}
 
     def encoder(self, setup: PartitionSetup, *, ranked: bool) -> CategoryEncoder | None:

@@ -51,8 +51,8 @@ class _HolderHandle:
 class ActorExchange:
     """Asks holders on the workers of a Dask cluster; a context manager that leaves none behind.
 
-    ``parts`` are the partitions by number, delayed `Part` objects. They are computed again if a
-    worker is lost, or does not answer for ``timeout`` seconds in which it does not compile.
+    ``parts`` are the partitions by number, delayed `Partition` objects. They are computed again if
+    a worker is lost, or does not answer for ``timeout`` seconds in which it does not compile.
     """
 
     def __init__(

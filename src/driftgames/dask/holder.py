@@ -20,7 +20,7 @@ from numba.core import event
 from driftgames.boosting.data.binned_data import assemble
 from driftgames.boosting.data.cuts import Cuts
 from driftgames.boosting.engine.remote_game import Command, Share, combine
-from driftgames.dask.partitions import Part, PartitionSetup
+from driftgames.dask.partitions import Partition, PartitionSetup
 
 
 class Compilation(event.Listener):  # type: ignore[misc]  # numba is untyped
@@ -71,7 +71,7 @@ class Message:
 class Holder:
     """Bins partitions into shares, and carries out commands on them."""
 
-    def __init__(self, setup: PartitionSetup, parts: Sequence[Part]) -> None:
+    def __init__(self, setup: PartitionSetup, parts: Sequence[Partition]) -> None:
         assert setup.cuts is not None
         n_threads, n_classes = get_worker().state.nthreads, setup.classes.size
         cuts = Cuts(*(_writable(getattr(setup.cuts, f.name)) for f in dataclasses.fields(Cuts)))

@@ -27,7 +27,7 @@ from driftgames.core.typing import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True)
-class Part:
+class Partition:
     """The examples of positive weight of one partition, checked; ``X`` is None if it is empty.
 
     Categories are codes among those that the partition holds, ``seen``. ``labels`` are those of
@@ -41,7 +41,7 @@ class Part:
     seen: FoundCategories | None = None
     labels: Any = None
 
-    def take(self, taken: BoolArray) -> Part:
+    def take(self, taken: BoolArray) -> Partition:
         """Return some of the examples."""
         weights = None if self.sample_weight is None else self.sample_weight[taken]
         y = self.y[taken]
@@ -81,28 +81,28 @@ class PartitionSetup:
         """Whether the sample weights are exact."""
         return self.scale is None or self.scale.unit is not None
 
-    def class_numbers(self, part: Part) -> IntArray:
+    def class_numbers(self, part: Partition) -> IntArray:
         """Return the number of the class of each example."""
         return np.asarray(np.searchsorted(self.classes, part.y))
 
-    def weights(self, part: Part) -> FloatArray:
+    def weights(self, part: Partition) -> FloatArray:
         """Return the weights of the examples times those of their classes."""
         weights = np.ones(len(part.y)) if part.sample_weight is None else part.sample_weight
         return weights if self.factors is None else weights * self.factors[self.class_numbers(part)]
 
-    def masses(self, part: Part) -> IntArray:
+    def masses(self, part: Partition) -> IntArray:
         """Return the weights of the examples as integers."""
         if self.scale is None:
             return np.ones(len(part.y), dtype=np.int64)
         return self.scale.weigh(self.weights(part)).of_each
 
-    def codes(self, part: Part) -> Any:
+    def codes(self, part: Partition) -> Any:
         """Return the features, categories as codes among those of all partitions."""
         if self.categories is None or part.seen is None:
             return part.X
         return recode(part.X, part.seen.categories, self.categories)
 
-    def columns(self, part: Part) -> Any:
+    def columns(self, part: Partition) -> Any:
         """Return the columns that stumps and trees ask about."""
         if self.encoder is None or part.seen is None:
             return part.X
@@ -184,11 +184,11 @@ def stack(parts: Sequence[Any]) -> Any:
     return nw.to_native(nw.concat([nw.from_native(part) for part in parts]))
 
 
-def prepare(k: int, checks: ExampleChecks, X: Any, y: Any, sample_weight: Any = None) -> Part:
+def prepare(k: int, checks: ExampleChecks, X: Any, y: Any, sample_weight: Any = None) -> Partition:
     """Return the examples of partition ``k`` after the checks of `fit`."""
     n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
     if n_rows == 0:
-        return Part()
+        return Partition()
     try:
         rows, y, categories = checks.check_examples(X, y)
         weights = None if sample_weight is None else _check_weights(sample_weight, y.size)
@@ -201,7 +201,7 @@ def prepare(k: int, checks: ExampleChecks, X: Any, y: Any, sample_weight: Any = 
     else:
         rows = np.require(rows, requirements=["C", "W"])
     names = None if checks.names is None else tuple(checks.names.tolist())
-    part = Part(rows, np.array(y), weights, names, seen, np.unique(y))
+    part = Partition(rows, np.array(y), weights, names, seen, np.unique(y))
     if weights is None or (weights > 0).all():
         return part
     return replace(part.take(weights > 0), labels=part.labels)
@@ -217,7 +217,7 @@ def _check_weights(sample_weight: Any, n_rows: int) -> FloatArray:
     return weights
 
 
-def summarise_partition(part: Part) -> PartSummary | None:
+def summarise_partition(part: Partition) -> PartSummary | None:
     """Return what the client must know of a partition; None of an empty one."""
     if part.X is None:
         return None
@@ -233,32 +233,34 @@ def summarise_partition(part: Part) -> PartSummary | None:
     return PartSummary(n_rows, n_features, part.names, part.seen, part.labels, spans, masses)
 
 
-def weight_totals(part: Part, setup: PartitionSetup, span: tuple[float, float]) -> WeightTotals:
+def weight_totals(
+    part: Partition, setup: PartitionSetup, span: tuple[float, float]
+) -> WeightTotals:
     """Return the sums from which the scale of the sample weights follows."""
     return WeightTotals.of(setup.weights(part), span)
 
 
-def count_categories(part: Part, setup: PartitionSetup) -> CategoryCounts:
+def count_categories(part: Partition, setup: PartitionSetup) -> CategoryCounts:
     """Return how much mass each category has in each class."""
     assert setup.categories is not None
     counted = setup.codes(part), setup.categories, setup.class_numbers(part), setup.masses(part)
     return CategoryCounts.of(*counted, setup.classes.size)
 
 
-def find_keys(part: Part, setup: PartitionSetup) -> tuple[RowKeys, IntArray]:
+def find_keys(part: Partition, setup: PartitionSetup) -> tuple[RowKeys, IntArray]:
     """Return what folds are made of, and the weights as integers."""
     keys = RowKeys(hash_rows(setup.codes(part)), setup.class_numbers(part), part.sample_weight)
     return keys, setup.masses(part)
 
 
-def vote(part: Part, taken: BoolArray, model: FittedModel) -> FloatArray:
+def vote(part: Partition, taken: BoolArray, model: FittedModel) -> FloatArray:
     """Return the votes of a model on the examples ``taken``."""
     categories = None if part.seen is None else part.seen.categories
     return model.votes(model.expand(part.X[taken], categories))
 
 
 def summarise_values(
-    part: Part, setup: PartitionSetup, max_bins: int, n_expected: int | None
+    part: Partition, setup: PartitionSetup, max_bins: int, n_expected: int | None
 ) -> CutSummary:
     """Return what cuts are chosen from; all partitions have ``n_expected`` rows."""
     summary = CutSummary(max_bins, n_expected)

@@ -8,7 +8,7 @@ from driftgames.paper.boosting import AS_PROVED, AS_PUBLISHED
 from driftgames.paper.figures import RIVALS, share_above, share_below_where_different
 from driftgames.paper.hedge import kept_runs
 from driftgames.paper.results import OURS, PUBLISHED, Figure, Section, listed
-from driftgames.paper.tables import TEST, TIME, TRAIN, ZEROS, Comparison, compared
+from driftgames.paper.tables import TEST, TIME, TRAIN, ZEROS, ComparedShare, compared
 from driftgames.tables import Column, Row, Table, counted
 
 CONFIRMED, PARTLY, NOT = "confirmed", "partly", "not confirmed"
@@ -118,7 +118,7 @@ def _errors(table: Table) -> list[Row]:
     return rows
 
 
-def _cell(each: Comparison) -> Row:
+def _cell(each: ComparedShare) -> Row:
     group = each.group.removesuffix(" (%)").lower()
     why = EXPLANATIONS.get((each.data, each.algorithm, each.group), UNEXPLAINED)
     claim = f"Table 3: {each.data}, {each.algorithm}, {group}"

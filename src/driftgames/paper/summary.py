@@ -13,7 +13,7 @@ from driftgames.paper.tables import (
     TIME,
     TRAIN,
     ZEROS,
-    Comparison,
+    ComparedShare,
     compared,
     compared_from_first,
 )
@@ -91,7 +91,7 @@ def _boosting(table: Table) -> list[str]:
     return [*sentences, *_w8a(table), *_time(table)]
 
 
-def _equal_sets(found: Sequence[Comparison]) -> list[str]:
+def _equal_sets(found: Sequence[ComparedShare]) -> list[str]:
     """Return the sets on which all error rates come out as printed, in the reading that was run."""
     unequal = {each.data for each in found if not each.equal}
     equal = [name for name in dict.fromkeys(each.data for each in found) if name not in unequal]
@@ -103,7 +103,7 @@ def _equal_sets(found: Sequence[Comparison]) -> list[str]:
     ]
 
 
-def _unequal_cells(found: Sequence[Comparison]) -> list[str]:
+def _unequal_cells(found: Sequence[ComparedShare]) -> list[str]:
     """Return every number that does not come out as printed, in the reading that was run."""
     unequal = [each for each in found if not each.equal]
     if not unequal:
@@ -119,7 +119,7 @@ def _unequal_cells(found: Sequence[Comparison]) -> list[str]:
     ]
 
 
-def _zeros_from_first(found: Sequence[Comparison], other: Sequence[Comparison]) -> list[str]:
+def _zeros_from_first(found: Sequence[ComparedShare], other: Sequence[ComparedShare]) -> list[str]:
     """Return both counts: with zeros from round 2 on, and with zeros from round 1 on."""
     zeros = [each for each in found if each.group == ZEROS]
     if not zeros:
@@ -135,10 +135,10 @@ def _zeros_from_first(found: Sequence[Comparison], other: Sequence[Comparison]) 
     ]
 
 
-def _count(found: Sequence[Comparison], what: str) -> str:
+def _count(found: Sequence[ComparedShare], what: str) -> str:
     """Return how many numbers are equal, of how many, and on which sets they differ.
 
-    >>> zeros = [Comparison("a9a", "", "", 1.14, 1.1), Comparison("w8a", "", "", 2.8, 3.0)]
+    >>> zeros = [ComparedShare("a9a", "", "", 1.14, 1.1), ComparedShare("w8a", "", "", 2.8, 3.0)]
     >>> _count(zeros, "rates")
     '1 of 2 rates (not on w8a)'
     """

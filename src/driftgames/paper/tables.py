@@ -18,7 +18,7 @@ ZEROS, TRAIN, TEST, TIME = "Zeros (%)", "Training error (%)", "Test error (%)", 
 ZEROS_FROM_FIRST = "Zeros from round 1 (%)"
 
 
-class Comparison(NamedTuple):
+class ComparedShare(NamedTuple):
     """One number of ours beside the printed one, both in per cent."""
 
     data: str
@@ -84,20 +84,20 @@ def table_3(
     return table if comparable else table.without({PUBLISHED, DIFFERENCE})
 
 
-def compared(table: Table, group: str, algorithm: str | None = None) -> list[Comparison]:
+def compared(table: Table, group: str, algorithm: str | None = None) -> list[ComparedShare]:
     """Return each number of a group of columns that can be compared with a printed one."""
     if (PUBLISHED, group) not in {(column.name, column.group) for column in table.columns}:
         return []
     names = (table.column("set"), table.column("algorithm"))
     numbers = (table.column(OURS, group), table.column(PUBLISHED, group))
     return [
-        Comparison(str(name), str(own), group, ours, printed)
+        ComparedShare(str(name), str(own), group, ours, printed)
         for name, own, ours, printed in zip(*names, *numbers, strict=True)
         if isinstance(ours, float) and isinstance(printed, float) and algorithm in (None, own)
     ]
 
 
-def compared_from_first(table: Table, algorithm: str) -> list[Comparison]:
+def compared_from_first(table: Table, algorithm: str) -> list[ComparedShare]:
     """Return the shares of zeros over rounds 1 to T beside the printed ones."""
     ours = dict(
         zip(

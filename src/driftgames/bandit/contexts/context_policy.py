@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames.bandit.contexts.context_run import ContextRun
-from driftgames.bandit.engines.engine import Engine
+from driftgames.bandit.engines.engine import PolicyEngine
 from driftgames.bandit.pulls.pulling import ArmPuller
 from driftgames.bandit.runs.bandit_run import Recorder, nothing_promised
 from driftgames.bandit.runs.replay import check_matrix, losses_in
@@ -29,7 +29,7 @@ from driftgames.core.typing import FloatArray
 from driftgames.potentials import NoBoundError
 
 
-class ContextEngine(Engine):
+class ContextEngine(PolicyEngine):
     """An engine whose distribution depends on ``context``, which is set before each call."""
 
     context: FloatArray

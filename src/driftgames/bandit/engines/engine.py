@@ -50,7 +50,7 @@ class Steps:
 steps, environment = Part("steps"), Part("environment")
 
 
-class Engine(ABC):
+class PolicyEngine(ABC):
     """The moving part of a policy; losses are in [0, 1] and arms are indices.
 
     ``draw(function, state)`` takes the addresses of a generator and returns an arm and its

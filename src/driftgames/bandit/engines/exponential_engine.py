@@ -27,7 +27,7 @@ from driftgames._kernels.jit import allocating_kernel, brief_kernel, kernel, sca
 from driftgames._kernels.lanes import LANES, load, store
 from driftgames._kernels.sums import lowest_of
 from driftgames.bandit.engines.clock_kernels import CLOCK_SIZE, ROUND, count_loss, count_pull
-from driftgames.bandit.engines.engine import Engine, State, Steps
+from driftgames.bandit.engines.engine import PolicyEngine, State, Steps
 from driftgames.bandit.engines.schedule import rate_at, stretch_of, sum_until
 from driftgames.bandit.engines.uniform_kernels import next_uniform
 from driftgames.bandit.types import Rounds
@@ -199,7 +199,7 @@ def distribute_next(state: State, out: FloatArray) -> None:
     distribute(tree, out)
 
 
-class ExponentialEngine(Engine):
+class ExponentialEngine(PolicyEngine):
     r"""Draws with :math:`p_{t,i} \propto e^{-\eta_t \hat L_{t-1,i}}`, in O(log K) a round.
 
     ``rate`` is eta, if it is the same in all rounds. If ``decay`` is above 0, eta falls as

@@ -29,7 +29,7 @@ from driftgames._kernels.elementary import exp, log_all
 from driftgames._kernels.jit import kernel, scalar
 from driftgames._kernels.sums import total
 from driftgames.bandit.engines.clock_kernels import CLOCK_SIZE, count_loss, count_pull
-from driftgames.bandit.engines.engine import Engine, State, Steps
+from driftgames.bandit.engines.engine import PolicyEngine, State, Steps
 from driftgames.bandit.engines.uniform_kernels import next_uniform
 from driftgames.core.checks import check_finite, check_range
 from driftgames.core.schema import array_of
@@ -225,7 +225,7 @@ def values_of(cells: int) -> FloatArray:
     return np.asarray(x * x * (3.0 - 2.0 * x))
 
 
-class ThompsonEngine(Engine):
+class ThompsonEngine(PolicyEngine):
     """Draws each arm by the chance that it is the best one, under all models together.
 
     ``hazards`` and ``spreads`` have an entry per model. ``memory`` is the state: the shares of the

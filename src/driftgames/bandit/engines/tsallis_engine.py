@@ -31,7 +31,7 @@ from driftgames.bandit.engines.clock_kernels import (
     count_pull,
     waiting,
 )
-from driftgames.bandit.engines.engine import Engine, State, Steps
+from driftgames.bandit.engines.engine import PolicyEngine, State, Steps
 from driftgames.bandit.engines.uniform_kernels import next_uniform
 from driftgames.core.checks import check_between
 from driftgames.core.typing import FloatArray
@@ -176,7 +176,7 @@ def learn(
     learn_one((estimates, p, numbers), arm, loss, prob)
 
 
-class TsallisEngine(Engine):
+class TsallisEngine(PolicyEngine):
     """Solves for the probabilities in each round, starting at the solution of the last round."""
 
     steps = Steps(draw_one, chance_of, learn_one, distribute_next)

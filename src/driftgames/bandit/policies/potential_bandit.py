@@ -11,7 +11,7 @@ import numpy as np
 from driftgames._kernels.distribution import draw as draw_index
 from driftgames._kernels.elementary import log_all
 from driftgames.bandit.engines import clock_kernels as clock
-from driftgames.bandit.engines.engine import Engine
+from driftgames.bandit.engines.engine import PolicyEngine
 from driftgames.bandit.engines.exponential_engine import ExponentialEngine
 from driftgames.bandit.engines.uniform_kernels import take_uniform
 from driftgames.bandit.policies.policy import BanditPolicy
@@ -27,7 +27,7 @@ from driftgames.core.typing import FloatArray
 from driftgames.potentials import Exponential, NoBoundError, Potential
 
 
-class PotentialEngine(Engine):
+class PotentialEngine(PolicyEngine):
     """Algorithm 4 as it is printed, for any potential: O(K) a round. [LS14, Alg. 4]"""
 
     def __init__(self, potential: Potential, n_arms: int) -> None:
@@ -141,7 +141,7 @@ class PotentialBandit(BanditPolicy):
                 )
         self._play_with(self._make_engine())
 
-    def _make_engine(self) -> Engine:
+    def _make_engine(self) -> PolicyEngine:
         if isinstance(self.potential, Exponential):
             return ExponentialEngine(self.n_arms, rate=self.potential.eta)
         if self.potential is not None:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NoReturn, Self
 import numpy as np
 
 from driftgames.bandit.engines.clock_kernels import ROUND, waiting
-from driftgames.bandit.engines.engine import Engine
+from driftgames.bandit.engines.engine import PolicyEngine
 from driftgames.bandit.engines.uniform_kernels import addresses_of
 from driftgames.bandit.pulls.arms import check_names, shorten, slot_from, slots_of
 from driftgames.bandit.pulls.pending import Gammas, Pending, pending_from, pending_rows, put, take
@@ -38,7 +38,7 @@ class ArmPuller(Stateful):
     """Draws arms with an engine, and gives their losses to it; see `BanditPolicy`."""
 
     VERSION: ClassVar[int] = 3
-    _engine: Engine
+    _engine: PolicyEngine
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class ArmPuller(Stateful):
         self._gammas: Gammas = {}
         self._slots = slots_of(self._names)
 
-    def _play_with(self, engine: Engine) -> None:
+    def _play_with(self, engine: PolicyEngine) -> None:
         """Take an engine; the last step of every constructor."""
         self._engine, self._learn = engine, engine.learn
         varies = engine.largest_gamma(engine.numbers) is not None

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames._kernels.ranges import all_inside
-from driftgames.bandit.engines.engine import Engine, check_losses
+from driftgames.bandit.engines.engine import PolicyEngine, check_losses
 from driftgames.bandit.runs.bandit_run import Recorder
 from driftgames.bandit.runs.environments import Adaptive, Environment, Oblivious
 from driftgames.bandit.types import Addresses, ArmArray, Replay, Rounds
@@ -66,7 +66,7 @@ class DelayedReplay:
     after the last row never come.
     """
 
-    def __init__(self, engine: Engine, delays: Rounds) -> None:
+    def __init__(self, engine: PolicyEngine, delays: Rounds) -> None:
         self._engine, self._delays = engine, delays
         self._waiting: list[tuple[int, int, int, float, float]] = []
         self._t = 0
@@ -74,7 +74,7 @@ class DelayedReplay:
     def __call__(
         self, losses: FloatArray, addresses: Addresses, drawn: ArmArray, paid: FloatArray
     ) -> None:
-        """Play the rows, as `Engine.play` does without delays."""
+        """Play the rows, as `PolicyEngine.play` does without delays."""
         engine, waiting = self._engine, self._waiting
         for row in range(losses.shape[0]):
             arm, prob = engine.draw(*addresses)

@@ -191,7 +191,7 @@ def bin_columns(X: Array, order: IntArray, cuts: Cuts, run: RunParts = _at_once)
     index = index_cuts(cuts)
 
     def bin_rows(begin: int, end: int) -> None:
-        block = kernels.Block(np.empty(_BLOCK), np.empty(_BLOCK, dtype=np.uint32))
+        block = kernels.BinScratch(np.empty(_BLOCK), np.empty(_BLOCK, dtype=np.uint32))
         kernels.bin_dense(X, order, index, begin, end, columns, block)
 
     run(bin_rows, order.size)

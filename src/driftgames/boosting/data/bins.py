@@ -153,7 +153,7 @@ def fill_index(index: CutIndex, sizes: Array) -> None:
         index.first_steps[j] = step
 
 
-class Block(NamedTuple):
+class BinScratch(NamedTuple):
     """Scratch buffers of `bin_dense`: the values and the bins of one feature in a block of rows."""
 
     values: FloatArray
@@ -168,7 +168,7 @@ def bin_dense(
     first: int,
     last: int,
     out: Array,
-    block: Block,
+    block: BinScratch,
 ) -> None:
     """Write to ``out[j, i]`` the bin of feature ``j`` in row ``order[i]``, from first to last.
 

@@ -20,9 +20,6 @@ from driftgames.boosting.data.row_sample import SAMPLE, RowSample, hash_rows, la
 from driftgames.core.checks import as_read_only
 from driftgames.core.typing import BoolArray, FloatArray, IntArray
 
-MOST_BINS = 255
-"""The largest number of bins of known values: one byte also holds the bin of missing values."""
-
 _BLOCK = 1024  # rows that are turned into columns together; they stay in cache
 
 

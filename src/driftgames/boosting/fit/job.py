@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from driftgames.boosting.data import MOST_BINS
 from driftgames.boosting.data.binned_data import BinnedData
 from driftgames.boosting.data.bins import Array
 from driftgames.boosting.data.checks import ExampleChecks, directions
-from driftgames.boosting.data.cuts import MOST_BINS
 from driftgames.boosting.data.row_sample import hold_out, rank_rows
 from driftgames.boosting.engine.binned_trees import TreeLearner
 from driftgames.boosting.engine.game import GameRule

@@ -33,6 +33,7 @@ from driftgames.certificates.margins import Margins
 from driftgames.certificates.new_log_loss import LossCounts
 from driftgames.core.checks import is_real, shown
 from driftgames.core.schema import (
+    LABEL,
     LARGEST,
     LIST,
     NULL,
@@ -400,7 +401,6 @@ def _is_category_column(value: object) -> bool:
     )
 
 
-LABEL = Requirement("a number, a string, true or false", lambda v: isinstance(v, (int, float, str)))
 _LABELS = Requirement(
     "a list of two labels or more", lambda v: isinstance(v, list) and len(v) > 1, LABEL
 )
