@@ -5,6 +5,9 @@ loop that calls others with 20 arrays went into these arguments. A field is read
 where it is used. The table does not change during a call, and the compiler is told so: it reads a
 field once, before a loop.
 
+Numba's caches on disk hold the types by the names of their classes: with other names, the caches of
+the version before cannot be read.
+
 This needs parts of Numba that are not documented. The import of this module fails if they are not
 as expected; `structs` then passes the fields by value.
 """
