@@ -29,7 +29,11 @@ from driftgames.core.documents import DocumentError, write_document
 from tests.refusals import REMOVED, check_refused
 
 FIXED = NHBoostDTRegressor(20, max_leaves=4, n_stages=2)
-BOOSTERS = {"fixed": FIXED, "default": NHBoostDTRegressor()}
+BOOSTERS = {
+    "fixed": FIXED,
+    "default": NHBoostDTRegressor(),
+    "promised": clone(FIXED).set_params(validation_fraction=0.3),
+}
 
 ENGINES = [
     NHBoostDTRegressor(),  # chooses its size and stages
@@ -138,6 +142,7 @@ def test_powers_of_two_scale_all_that_is_predicted_and_no_bit_more(booster, data
 def test_exact_shifts_move_all_that_is_predicted_rounded_once(booster, data, shift):
     X, y = data
     y = np.rint(y * 64) / 64  # all of y + shift are floats
+    booster.set_params(validation_fraction=None)  # places among predictions are rounded as these
     one, other = clone(booster).fit(X, y), clone(booster).fit(X, y + shift)
     assert (other.model_.origin - one.model_.origin) * 2.0**one.model_.exponent == shift
     moved = encode_regressor(other) | {"origin": one.model_.origin}
@@ -414,7 +419,10 @@ REFUSED = [
     ("stages.0.thresholds.starts.1", 0, "two or more for each bin"),
     ("stages.0.sigmoids.slopes.0", -1.0, r"slopes\[0\] must be a finite number >= 0"),
     ("stages.0.sigmoids.intercepts", [], "intercepts must be a list"),
-    ("held_out.low.0", 2.0, r"low\[0\] must be"),
+    ("held_out.low.0", "low", r"low\[0\] must be"),
+    ("held_out.high.3", None, "must ascend"),
+    ("held_out.new_examples", {}, "n_examples is missing"),
+    ("held_out.new_examples", REMOVED, "new_examples is missing"),
     ("held_out.low.0", 0.99, "must ascend"),
     ("held_out.low", [0.5], "as many"),
     ("held_out.mae", None, "mae must be a finite number"),

@@ -28,6 +28,7 @@ from driftgames.boosting.parameters import (
 )
 from driftgames.boosting.promises import mean_certificate
 from driftgames.boosting.regression.distribution import PredictedDistribution
+from driftgames.boosting.regression.new_outcomes import divide, promise
 from driftgames.boosting.regression.outcome_thresholds import N_THRESHOLDS
 from driftgames.boosting.regression.stages import (
     HeldOutScores,
@@ -83,6 +84,10 @@ class NHBoostDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
     n_stages : int or "auto"
         The number of boosters, each of which learns what the mean of the one before leaves. "auto"
         goes on while the CRPS on examples held out falls by 2 %, up to 4.
+    validation_fraction : float, int or None
+        The share or the number of examples that are held out of everything, so that intervals, CRPS
+        and mean absolute error on new examples come with a promise: see ``certificate_``. They are
+        drawn by their contents. Default: None, all examples are learnt from.
     max_bins : int or "auto"
         Bins per feature, from 2 to 255. "auto" is 64, and 128 from 50,000 examples on.
     categorical_features : "from_dtype", list or None
@@ -125,6 +130,7 @@ class NHBoostDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
     min_samples_leaf: int = 1
     n_thresholds: int = N_THRESHOLDS
     n_stages: int | str = "auto"
+    validation_fraction: float | int | None = None
     max_bins: int | str = "auto"
     categorical_features: Any = "from_dtype"
     monotonic_cst: Any = None
@@ -163,14 +169,16 @@ class NHBoostDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
         if weights is not None:
             heavy = weights > 0
             rows, outcomes, weights = rows[heavy], outcomes[heavy], weights[heavy]
+        examples, held_out = NumberExamples(rows, outcomes, categories, weights, checks.names), None
+        if self.validation_fraction is not None:
+            trained, kept = divide(examples, self.validation_fraction)
+            examples, held_out = examples.take(trained), examples.take(kept)
         if job.max_bins is None:
-            job = replace(job, max_bins=BINS if outcomes.size < LARGE else 2 * BINS)
-        model, scores = fit_stages(
-            job,
-            NumberExamples(rows, outcomes, categories, weights, checks.names),
-            n_thresholds=self.n_thresholds,
-            n_stages=None if isinstance(self.n_stages, str) else self.n_stages,
-        )
+            job = replace(job, max_bins=BINS if examples.y.size < LARGE else 2 * BINS)
+        n_stages = None if isinstance(self.n_stages, str) else self.n_stages
+        model, scores = fit_stages(job, examples, n_thresholds=self.n_thresholds, n_stages=n_stages)
+        if held_out is not None:
+            scores = promise(model, scores, examples, held_out)
         return self.adopt(model, scores, checks.n_features, checks.names)
 
     def adopt(
@@ -270,7 +278,7 @@ class NHBoostDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
 
     @property
     def certificate_(self) -> NumberCertificate:
-        """What was measured on examples held out, and what Theorem 3 promises of the training set.
+        """What is promised, or measured, by examples held out, and Theorem 3 of the training set.
 
         The theorem is about the pairs of examples and thresholds of the best stage.
         """
@@ -285,8 +293,10 @@ class NHBoostDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
                 if pairs.needed is not None:
                     n_examples = pairs.needed.n_examples // int(stage.thresholds.gaps.sum())
                     pairs = replace(pairs, needed=pairs.needed._replace(n_examples=n_examples))
-        covered = float(np.mean((scores.low >= 0.05) & (scores.high <= 0.95)))
-        return NumberCertificate(scores.n_examples, scores.crps[-1], scores.mae, covered, pairs)
+        covered = scores.places.share_within(0.05, 0.95)
+        return NumberCertificate(
+            scores.n_examples, scores.crps[-1], scores.mae, covered, pairs, scores.new_examples
+        )
 
     # ------------------------------------------------------------------- predictions
 
@@ -307,15 +317,17 @@ class NHBoostDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
     def predict_interval(self, X: object, coverage: float = 0.9) -> FloatArray:
         """Return the ends of an interval for each row that covers so many outcomes.
 
-        The ends are quantiles at levels between which that share of the training examples lay, each
-        by boosters that held it out (CV+, Barber et al., Annals of Statistics 49, 2021). Their
-        theorem would promise a miss at most twice as often as asked for, if these examples had not
-        chosen sizes and sigmoids too; so nothing is promised, and docs/regression.md tells what was
-        measured.
+        The ends are quantiles, at levels between which that share of outcomes lay in distributions
+        that did not see them. With ``validation_fraction`` these are examples held out of
+        everything, and a new outcome is covered with at least this probability (split conformal
+        prediction); the ends are infinite where too few were held out. Without it they are the
+        training examples, each held out by some boosters (CV+, Barber et al., Annals of Statistics
+        49, 2021). These chose sizes and sigmoids too, so nothing is promised, and
+        docs/regression.md tells what was measured.
         """
-        check_fraction("coverage", coverage)
-        rows = self.predict_distribution(X)
-        return rows.ppf(self.scores_.levels(coverage))
+        places = self.scores_.places
+        check_fraction("coverage", coverage)  # before rows are predicted
+        return places.interval(self.predict_distribution(X), coverage)
 
     def score(
         self, X: object, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None
