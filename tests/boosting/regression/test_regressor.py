@@ -572,7 +572,7 @@ def test_nothing_is_predicted_before_a_fit(call):
         call(NHBoostDTRegressor())
 
 
-@pytest.mark.parametrize("name", ["to_onnx", "to_treelite", "explain_model", "predict_proba"])
+@pytest.mark.parametrize("name", ["to_treelite", "fit_batches", "predict_proba"])
 def test_what_only_classifiers_have_is_answered_with_what_there_is(name):
     assert not hasattr(NHBoostDTRegressor(), name)
     words = f"NHBoostDTRegressor has no {name}: only classifiers have it.*predict_interval"

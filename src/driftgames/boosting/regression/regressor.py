@@ -27,7 +27,7 @@ from driftgames.boosting.parameters import (
     auto_or,
 )
 from driftgames.boosting.promises import mean_certificate
-from driftgames.boosting.regression.distribution import PredictedDistribution
+from driftgames.boosting.regression.distribution import PredictedDistribution, check_levels
 from driftgames.boosting.regression.new_outcomes import divide, promise
 from driftgames.boosting.regression.outcome_thresholds import N_THRESHOLDS
 from driftgames.boosting.regression.stages import (
@@ -44,6 +44,7 @@ from driftgames.core.checks import (
     check_vector,
     float_errors,
 )
+from driftgames.core.documents import atomic_write
 from driftgames.core.schema import Requirement, integer
 from driftgames.core.threads import count_threads
 from driftgames.core.typing import FloatArray, Path
@@ -353,6 +354,23 @@ class NHBoostDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
         from driftgames.boosting.regression.regressor_document import save_regressor
 
         save_regressor(self, path)
+
+    def to_onnx(
+        self, path: Path, *, q: npt.ArrayLike = (0.05, 0.5, 0.95), dtype: str = "float32"
+    ) -> None:
+        """Write the model as an ONNX file, which other languages run; needs the extra ``onnx``.
+
+        Its outputs are ``mean``, and ``quantiles`` with a column for each level of ``q``: those of
+        `predict_quantiles`, up to rounding. ``scores_.places.levels(coverage)`` are the levels of
+        `predict_interval`. Inputs are as those of `NHBoostDTClassifier.to_onnx`.
+        """
+        from driftgames.boosting.regression.regressor_onnx import regressor_graph
+
+        levels = np.atleast_1d(check_levels(q))
+        graph = regressor_graph(self.model_, levels, dtype=dtype, name=type(self).__name__)
+        content = graph.SerializeToString()
+        with atomic_write(path) as stream:
+            stream.write(content)
 
     @classmethod
     def load(cls, path: Path) -> Self:
