@@ -187,6 +187,8 @@ def test_equal_outcomes_are_certain(tmp_path):
     assert "100.0 % of them lie" in str(booster.certificate_)
     booster.save(tmp_path / "m.json")
     same(booster, NHBoostDTRegressor.load(tmp_path / "m.json"), X)
+    towns = pd.DataFrame({"town": pd.Categorical(["York", "Bath", "York"])})
+    assert NHBoostDTRegressor().fit(towns, np.ones(3)).predict(towns).tolist() == [1.0] * 3
 
 
 @pytest.mark.parametrize("outcomes", [[0, 1], [-3, 4.5], [1, np.nextafter(1, 2)]])

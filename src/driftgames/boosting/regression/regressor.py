@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import KW_ONLY, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from driftgames.boosting.data.bins import Array, Matrix
 from driftgames.boosting.data.checks import ExampleChecks, warn_of_identifiers
+from driftgames.boosting.data.frames import code_columns, find_categories
 from driftgames.boosting.data.sample_weights import check_weights
 from driftgames.boosting.engine.rules import PotentialRule
 from driftgames.boosting.engine.shape import TreeShape
@@ -41,14 +44,19 @@ from driftgames.core.checks import (
     as_floats,
     check_finite,
     check_fraction,
+    check_integer,
     check_vector,
     float_errors,
+    shown,
 )
 from driftgames.core.documents import atomic_write
 from driftgames.core.schema import Requirement, integer
 from driftgames.core.threads import count_threads
 from driftgames.core.typing import FloatArray, Path
 from driftgames.potentials import NormalHedgeDT
+
+if TYPE_CHECKING:
+    from driftgames.plots.explanation_page import ExplanationPage
 
 BINS = 64
 """The number of bins where none is given; from `LARGE` examples on it is doubled."""
@@ -236,7 +244,7 @@ class NHBoostDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
                 raise AttributeError(
                     f"{type(self).__name__} has no {name}: only classifiers have it. A regressor "
                     "has predict, predict_interval, predict_quantiles, predict_distribution, "
-                    "feature_importances_, certificate_ and save"
+                    "explain_model, feature_importances_, certificate_, to_onnx and save"
                 )
             return object.__getattribute__(self, name)
 
@@ -299,6 +307,56 @@ class NHBoostDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
             scores.n_examples, scores.crps[-1], scores.mae, covered, pairs, scores.new_examples
         )
 
+    def explain_model(
+        self, X: object = None, *, n_examples: int = 10, title: str | None = None
+    ) -> ExplanationPage:
+        """Return the model as a page to click through; its ``save`` writes one HTML file.
+
+        Its tabs are the importance and the shape of each feature, the first ``n_examples`` examples
+        of ``X``, and what was fitted and is promised. A shape is the mean prediction over up to 200
+        rows of ``X`` that have one value of the feature, less their mean prediction: it is in the
+        unit of the outcome. An example has its distribution, and what each feature adds to its
+        mean. Without ``X`` there are importances alone.
+        """
+        from driftgames.boosting.export.model_page import plain
+        from driftgames.boosting.regression.regressor_page import ExplainedRegressor
+
+        most = check_integer("n_examples", n_examples, least=0)
+        if not (title is None or isinstance(title, str)):
+            raise ValueError(f"title must be a string or None; got {shown(title)}")
+        stages, scores = self.model_.stages, self.scores_
+        encoder = stages[0].model.encoder if stages else None
+        categories = None if encoder is None else encoder.categories
+        codes: Any = np.empty((0, self.n_features_in_))
+        if X is not None:
+            bare = isinstance(X, np.ndarray) or scipy.sparse.issparse(X)  # in the order of the fit
+            rows: Any = self._rows(X, named=not bare)
+            if not stages:
+                codes = np.zeros((rows.shape[0], self.n_features_in_))
+            elif categories is not None:
+                codes = code_columns(rows, categories)[0]
+            else:
+                codes = rows.toarray() if scipy.sparse.issparse(rows) else rows
+        names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
+        facts: dict[str, object] = {
+            "algorithm": type(self).__name__,
+            "stages": len(stages),
+            "rounds of all": sum(stage.model.n_rounds for stage in stages),
+            "features": self.n_features_in_,
+            "held-out CRPS": f"{scores.crps[-1]:.4g}",
+            "held-out mean absolute error": f"{scores.mae:.4g}",
+        }
+        explained = ExplainedRegressor(
+            self.model_,
+            scores.places,
+            [plain(each) for each in names],
+            self.feature_importances_,
+            codes,
+            categories,
+        )
+        title = type(self).__name__ if title is None else title
+        return explained.page(title, most, facts, str(self.certificate_))
+
     # ------------------------------------------------------------------- predictions
 
     def predict(self, X: object) -> FloatArray:
@@ -341,11 +399,22 @@ class NHBoostDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
         near_one = (np.ldexp(each, -exponent) for each in (outcomes, self.predict(X)))
         return float(r2_score(*near_one, sample_weight=sample_weight))
 
-    def _rows(self, X: object) -> Matrix:
-        """Return examples to predict: numbers, or what the codes of categories are found in."""
+    def _rows(self, X: object, *, named: bool = True) -> Matrix:
+        """Return examples to predict: numbers, or what the codes of categories are found in.
+
+        Those that are not ``named`` are in the order of the columns of the fit.
+        """
         stages = self.model_.stages
-        encoder = stages[0].model.encoder if stages else None
-        return ExampleChecks(self).check_rows(X, None if encoder is None else encoder.categorical)
+        if stages:
+            encoder = stages[0].model.encoder
+            categorical = None if encoder is None else encoder.categorical
+        else:  # all predictions are equal, whatever the categories are
+            found = find_categories(X, self.categorical_features)
+            categorical = None if found is None else found.tolist()
+        known = copy(self)
+        if not named and hasattr(known, "feature_names_in_"):
+            del known.feature_names_in_
+        return ExampleChecks(known).check_rows(X, categorical)
 
     # ------------------------------------------------------------------- files
 

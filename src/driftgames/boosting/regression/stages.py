@@ -111,9 +111,12 @@ class StagedModel:
     exponent: int
     origin: float
 
-    def means(self, X: Matrix, *, n_threads: int = 1) -> FloatArray:
-        """Return the mean outcome of each row."""
-        parts = [means for means, _ in self._play(X, n_threads, lambda stage, above: None)]
+    def means(
+        self, X: Matrix, *, n_threads: int = 1, categories: CodedCategories = None
+    ) -> FloatArray:
+        """Return the mean outcome of each row, or of codes among ``categories``."""
+        played = self._play(X, n_threads, lambda stage, above: None, categories)
+        parts = [means for means, _ in played]
         return self._average(parts or [np.zeros(X.shape[0])])
 
     def distribution(
