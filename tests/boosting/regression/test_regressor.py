@@ -473,6 +473,47 @@ def test_a_setting_changed_after_the_fit_is_not_written(data, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+# ----------------------------------------------------------------------- evaluation sets
+
+
+@pytest.mark.parametrize("kind", ["numbers", "frame"])
+def test_evaluation_sets_have_the_crps_of_each_stage_and_change_nothing(data, towns, kind):
+    X, y = data if kind == "numbers" else (make_frame("pandas", towns), towns[-1])
+    booster = clone(FIXED).set_params(n_stages=3).fit(X, y)
+    pairs = [(X[:40], y[:40]), (X[40:], y[40:])]
+    watched = clone(booster).fit(X, y, eval_set=pairs, eval_names=["first", "rest"])
+    same(booster, watched, X)
+    assert booster.evals_result_ == {}
+    assert list(watched.evals_result_) == ["first", "rest"]
+    for name, (rows, outcomes) in zip(watched.evals_result_, pairs, strict=True):
+        found = watched.evals_result_[name]["crps"]
+        assert found.size == len(watched.model_.stages) + 1
+        last = watched.predict_distribution(rows).crps(outcomes).mean()
+        assert found[-1] == pytest.approx(last, rel=1e-12)
+        one = clone(FIXED).set_params(n_stages=1).fit(X, y)
+        first = one.predict_distribution(rows).crps(outcomes).mean()
+        assert found[0] == pytest.approx(first, rel=1e-12)
+    unnamed = clone(FIXED).fit(X, y, eval_set=pairs[0])
+    assert list(unnamed.evals_result_) == ["valid_0"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"eval_set": 3}, "not iterable|must be a pair"),
+        ({"eval_set": [(1, 2, 3)]}, "must be a pair"),
+        ({"eval_set": ([[1.0, 2.0, 3.0]], [np.nan])}, "y of valid_0 must be finite"),
+        ({"eval_set": ([[1.0, 2.0, 3.0]], [1.0, 2.0])}, "one outcome for each of 1 rows"),
+        ({"eval_set": ([[1.0, 2.0]], [1.0])}, "X has 2 features"),
+        ({"eval_set": ([[1.0] * 3], [1.0]), "eval_names": ["a", "b"]}, "eval_names must be 1"),
+    ],
+)
+def test_bad_evaluation_sets_are_refused_before_the_fit(data, settings, message, monkeypatch):
+    monkeypatch.setattr(stages, "fit_booster", None)
+    with pytest.raises((ValueError, TypeError), match=message):
+        clone(FIXED).fit(*data, **settings)
+
+
 # ----------------------------------------------------------------------- what is refused
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import KW_ONLY, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Self, cast
@@ -21,6 +21,7 @@ from driftgames.boosting.engine.rules import PotentialRule
 from driftgames.boosting.engine.shape import TreeShape
 from driftgames.boosting.fit.folds import LARGE
 from driftgames.boosting.fit.job import Job
+from driftgames.boosting.fit.watch import name_sets
 from driftgames.boosting.parameters import (
     N_ESTIMATORS,
     OWN,
@@ -147,7 +148,15 @@ class NHBoostDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
     random_state: Any = None
     verbose: int = 0
 
-    def fit(self, X: object, y: object, sample_weight: npt.ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: object,
+        y: object,
+        sample_weight: npt.ArrayLike | None = None,
+        *,
+        eval_set: Any = None,
+        eval_names: Sequence[str] | None = None,
+    ) -> Self:
         """Fit the booster.
 
         Parameters
@@ -159,6 +168,13 @@ class NHBoostDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
             The outcomes: finite numbers.
         sample_weight : array, shape (n_samples,), optional
             A prior over the examples; an example of weight 2 counts as two.
+        eval_set : pair (X, y) or list of such pairs, optional
+            Examples on which the stages are evaluated: ``evals_result_[name]["crps"]`` has the mean
+            CRPS of each stage of the model, and last that of what it predicts, the mean of some
+            stages. There is none for each round, because a stage is the mean of boosters whose
+            rounds have no common order. The fit does not depend on these examples.
+        eval_names : list of str, optional
+            Their names. Default: ``valid_0``, ``valid_1`` and so on.
 
         Returns
         -------
@@ -166,6 +182,7 @@ class NHBoostDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
             A failed or interrupted call does not change the booster.
         """
         job = self._make_job()
+        pairs = {} if eval_set is None else name_sets(eval_set, eval_names)
         checks = ExampleChecks(type(self)(**self.get_params(deep=False)))
         _check_known(y)
         rows, labels, categories = checks.check_examples(X, y)
@@ -173,6 +190,11 @@ class NHBoostDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
         if categories is not None:
             n_values = np.count_nonzero(~np.isnan(rows), axis=0).tolist()
             warn_of_identifiers(categories, n_values, checks.names)
+        categorical = None if categories is None else [each is not None for each in categories]
+        watched = {
+            name: (checks.check_rows(X_of, categorical), _outcomes_of(name, X_of, y_of))
+            for name, (X_of, y_of) in pairs.items()
+        }
         with float_errors("sample_weight"):
             weights = check_weights(sample_weight, rows, outcomes, None)
         if weights is not None:
@@ -188,15 +210,25 @@ class NHBoostDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
         model, scores = fit_stages(job, examples, n_thresholds=self.n_thresholds, n_stages=n_stages)
         if held_out is not None:
             scores = promise(model, scores, examples, held_out)
-        return self.adopt(model, scores, checks.n_features, checks.names)
+        n_threads = count_threads(self.n_jobs)
+        evaluated = {
+            name: {"crps": model.crps_of_stages(*pair, n_threads=n_threads)}
+            for name, pair in watched.items()
+        }
+        return self.adopt(model, scores, checks.n_features, checks.names, evaluated)
 
     def adopt(
-        self, model: StagedModel, scores: HeldOutScores, n_features: int, names: Array | None
+        self,
+        model: StagedModel,
+        scores: HeldOutScores,
+        n_features: int,
+        names: Array | None,
+        evaluated: Mapping[str, Mapping[str, FloatArray]] | None = None,
     ) -> Self:
         """Take over a fitted model; the settings stay."""
         stale = names is None and hasattr(self, "feature_names_in_")
         # no call stands between these, so that no interruption comes between them
-        self._fitted = model, scores
+        self._fitted = model, scores, evaluated or {}
         self.n_features_in_ = n_features
         if names is not None:
             self.feature_names_in_ = names
@@ -269,6 +301,15 @@ class NHBoostDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
         return self._fitted[1]
 
     @property
+    def evals_result_(self) -> dict[str, dict[str, FloatArray]]:
+        """The mean ``crps`` of each stage, then of the model, on each ``eval_set`` of `fit`.
+
+        A file does not hold it.
+        """
+        check_is_fitted(self)
+        return {name: dict(found) for name, found in self._fitted[2].items()}
+
+    @property
     def feature_importances_(self) -> FloatArray:
         """The share of all edges that the trees of each feature had.
 
@@ -292,7 +333,7 @@ class NHBoostDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
         The theorem is about the pairs of examples and thresholds of the best stage.
         """
         check_is_fitted(self)
-        model, scores = self._fitted
+        model, scores = self.model_, self.scores_
         pairs = None
         if model.stages:
             stage = model.stages[model.averaged[0]]
@@ -452,6 +493,18 @@ class NHBoostDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
 _STAGES = Requirement(
     'an integer from 1 or "auto"', lambda v: v == "auto" or (type(v) is int and v >= 1)
 )
+
+
+def _outcomes_of(name: str, X: Any, y: Any) -> FloatArray:
+    """Return the outcomes of an evaluation set, checked."""
+    outcomes = check_vector(f"y of {name}", y)
+    n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+    if outcomes.size != n_rows or not outcomes.size:
+        raise ValueError(
+            f"y of {name} must have one outcome for each of {n_rows} rows, and one or more; got "
+            f"{outcomes.size}"
+        )
+    return outcomes
 
 
 def _check_known(y: Any) -> None:

@@ -133,6 +133,20 @@ class StagedModel:
         )
         return PredictedDistribution(LEVELS, self._average(parts), self._average(means))
 
+    def crps_of_stages(self, X: Matrix, y: FloatArray, *, n_threads: int = 1) -> FloatArray:
+        """Return the mean CRPS of the distributions of each stage alone, then of all together."""
+        alone = [
+            replace(self, stages=self.stages[: number + 1], averaged=(number,))
+            for number in range(len(self.stages))
+        ]
+        ones = np.ones(y.size, dtype=np.int64)
+        return np.array(
+            [
+                _mean_crps(each.distribution(X, n_threads=n_threads), y, ones)
+                for each in [*alone, self]
+            ]
+        )
+
     def _play(
         self,
         X: Matrix,
