@@ -272,6 +272,12 @@ class NHBoostDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
             from driftgames.boosting.estimators import NHBoostDTClassifier
 
             others = hasattr(NHBoostDTClassifier, name) and not hasattr(type(self), name)
+            if name == "fit_batches":
+                raise AttributeError(
+                    f"{type(self).__name__} has no fit_batches: a stage needs the held-out mean of "
+                    "every row before the next one begins. Fit a sample of the rows that is in "
+                    "memory, or classes of the outcome by NHBoostDTClassifier.fit_batches"
+                )
             if others and not name.startswith("_"):
                 raise AttributeError(
                     f"{type(self).__name__} has no {name}: only classifiers have it. A regressor "
