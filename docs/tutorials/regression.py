@@ -75,9 +75,9 @@ print(seen.groupby(weeks, observed=True).mean().round(2))
 # This is measured, and no promise. There are ten new chicks, so the share can be off by a lot; and
 # the rows that were held out inside the fit were of chicks that it knew.
 #
-# `validation_fraction=0.2` holds rows out of everything, and then the share is promised: for new rows
-# that are drawn as those of the fit were. That is a day of one of the same chicks. It is no promise
-# about new chicks, whose rows come together. [Regression and
+# `validation_fraction=0.2` holds rows out of everything, and then the share is promised: for new
+# rows that are drawn as those of the fit were. That is a day of one of the same chicks. It is no
+# promise about new chicks, whose rows come together. [Regression and
 # intervals](../regression.md#a-promise-about-new-rows) says more.
 
 promised = NHBoostDTRegressor(validation_fraction=0.2).fit(X_train, y_train)

@@ -621,7 +621,7 @@ def test_what_only_classifiers_have_is_answered_with_what_there_is(name):
     words = f"NHBoostDTRegressor has no {name}: only classifiers have it.*predict_interval"
     with pytest.raises(AttributeError, match=words):
         getattr(NHBoostDTRegressor(), name)
-    with pytest.raises(AttributeError, match="no fit_batches.*Fit a sample of the rows"):
+    with pytest.raises(AttributeError, match=r"no fit_batches.*Fit a sample of the rows"):
         NHBoostDTRegressor().fit_batches([])
     with pytest.raises(AttributeError, match="object has no attribute 'to_pmml'"):
         NHBoostDTRegressor().to_pmml  # noqa: B018 (what it raises is the test)
