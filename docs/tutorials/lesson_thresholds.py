@@ -156,7 +156,8 @@ for first in (10, 50, n_rounds):
     print(f"mean edge of the first {first:3d} rounds: {edges[:first].mean():.3f}")
 
 # A promise would be about the rows of the training set. What is seen on new rows is another
-# question: [regression](../regression.md) says what the library measures there.
+# question: [regression](../regression.md#a-promise-about-new-rows) says what rows held out promise
+# there.
 #
 # ## Exercises
 

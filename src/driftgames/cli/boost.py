@@ -58,7 +58,7 @@ class Output(StrEnum):
     PROBABILITY = "probability"
 
 
-_OF_NUMBERS = "inspect prints its stages, features and held-out scores"
+_OF_NUMBERS = "--html draws its features and distributions"
 
 Jobs = Annotated[int, typer.Option("--jobs", metavar="N", help="Threads; -1: all processors.")]
 Model = Annotated[
@@ -296,10 +296,10 @@ def inspect(
     with running(imported, plot=plot, plot_race=plot_race, html=html, json=json):
         booster = models.read_model(model)
         if isinstance(booster, NHBoostDTRegressor):
-            for option, asked in (("plot", plot), ("plot-race", plot_race), ("html", html)):
+            for option, asked in (("plot", plot), ("plot-race", plot_race)):
                 if asked is not None:
                     fail(f"--{option} is for classes; {model} predicts numbers: {_OF_NUMBERS}")
-            _inspect_numbers(model, booster, data, reading, top, json)
+            _inspect_numbers(model, booster, data, reading, top, html, json)
             return
         choice = booster.record_.choice
         if plot_race is not None and choice is None:
@@ -358,7 +358,13 @@ def _write_lines(text: str, output: Path | None) -> None:
 
 
 def _inspect_numbers(
-    model: Path, booster: Any, data: str | None, reading: Any, top: int, json: Path | None
+    model: Path,
+    booster: Any,
+    data: str | None,
+    reading: Any,
+    top: int,
+    html: Path | None,
+    json: Path | None,
 ) -> None:
     """Show a regressor."""
     from driftgames.cli import _boost_model as models
@@ -371,10 +377,14 @@ def _inspect_numbers(
     for table in (stages, features):
         out.print(draw_table(table))
     _print_lines(str(booster.certificate_))
+    rows, nameless = None, copy(booster)
     if data is not None:
-        examples = models.read_labelled(data, reading, booster)
-        y = numbers.numbers_of(data, examples)
-        numbers.say_scores(f"{data}: ", booster, examples.X, y)
+        examples = models.read_labelled(data, reading, nameless)
+        rows, y = examples.X, numbers.numbers_of(data, examples)
+        numbers.say_scores(f"{data}: ", nameless, rows, y)
+    if html is not None:
+        booster.explain_model(rows, title=model.name).save(html)
+        say(f"{html}: the model as a page")
     if json is not None:
         found = {"stages": as_records(stages), "features": as_records(features)}
         write_json({"model": str(model), **facts, **found}, json)

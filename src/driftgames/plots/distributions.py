@@ -6,10 +6,10 @@ import numpy as np
 
 from driftgames.core.checks import as_floats, check_vector
 from driftgames.core.typing import Axes, Figure, FloatArray
+from driftgames.plots.shape_drawing import density_of
 from driftgames.plots.style import caption, new_axes
 
 _MOST_ROWS = 40
-_STEPS = 40  # bars of a density
 
 
 def plot_density(levels: FloatArray, quantiles: FloatArray, *, ax: Axes | None = None) -> Figure:
@@ -18,13 +18,9 @@ def plot_density(levels: FloatArray, quantiles: FloatArray, *, ax: Axes | None =
     quantiles = check_vector("quantiles", quantiles, levels.size)
     figure, ax = new_axes(ax)
     low, median, high = np.interp([0.05, 0.5, 0.95], levels, quantiles)
-    ends = [0.002, 0.998]
-    first, last = np.interp(ends, levels, quantiles)
-    edges = np.linspace(first, last, _STEPS + 1)
-    if edges[-1] > edges[0]:
-        below = np.interp(edges, quantiles, levels)
-        below[[0, -1]] = ends  # an atom at an end belongs to the picture
-        ax.stairs(np.diff(below) / np.diff(edges), edges, fill=True, color="#0072b2", alpha=0.25)
+    edges, heights = density_of(levels, quantiles)
+    if heights.size:
+        ax.stairs(heights, edges, fill=True, color="#0072b2", alpha=0.25)
     ax.axvline(median, color="#1b1b1b", linewidth=1.5, label=f"median {median:.4g}")
     label = f"90 %: {low:.4g} to {high:.4g}"
     for end in (low, high):

@@ -6,7 +6,8 @@ plain data, so that any additive model can use it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from importlib import resources
@@ -27,7 +28,7 @@ from driftgames.core.display import text_of
 from driftgames.core.documents import atomic_write
 from driftgames.core.text import listed
 from driftgames.core.typing import FloatArray, Path
-from driftgames.plots.shape_drawing import draw_shape
+from driftgames.plots.shape_drawing import draw_density, draw_shape
 from driftgames.plots.style import check_titles
 
 MOST_FEATURES = 60
@@ -139,6 +140,9 @@ class Reasons:
         The part that no feature decides. Default: 0.
     label : str
         The class that the votes are for. Default: that of the page.
+    distribution : (array, array, (float, float)) or None
+        Levels, the quantiles of a predicted number at these, and the ends of an interval. Its
+        density is drawn. Default: None.
     """
 
     title: str
@@ -146,6 +150,7 @@ class Reasons:
     parts: Sequence[tuple[str, object, float]]
     base: float = 0.0
     label: str = ""
+    distribution: tuple[FloatArray, FloatArray, tuple[float, float]] | None = None
 
     def __post_init__(self) -> None:
         for what in ("title", "decision", "label"):
@@ -158,6 +163,9 @@ class Reasons:
             if not isinstance(part, tuple) or len(part) != 3:
                 raise ValueError(f"parts must be (name, value, vote); got {shown(part)}")
             check_number("the vote of a part", part[2])
+        if self.distribution is not None:
+            levels, quantiles, _ = self.distribution
+            check_vector("quantiles", quantiles, check_vector("levels", levels).size)
 
 
 @dataclass(frozen=True)
@@ -205,6 +213,9 @@ class ExplanationPage:
         Further tabs by title, as HTML that is trusted, such as a scorecard. Default: none.
     classes : sequence of ClassVotes
         All classes, among them ``label``: the page has a switch. Default: ``label`` alone.
+    of_numbers : bool
+        Whether a number is predicted: votes are then parts of its mean, in the unit of the outcome,
+        and ``label`` is not shown. Default: False.
 
     Examples
     --------
@@ -223,10 +234,12 @@ class ExplanationPage:
     guarantee: str = ""
     tabs: Mapping[str, str] = field(default_factory=dict)
     classes: Sequence[ClassVotes] = ()
+    of_numbers: bool = False
 
     def __post_init__(self) -> None:
         for what in ("title", "label", "guarantee"):
             check_text(what, getattr(self, what))
+        check_flag("of_numbers", self.of_numbers)
         kinds = {"features": FeatureShape, "examples": Reasons, "classes": ClassVotes}
         _check_members(self, kinds)
         if self.classes and self.label not in [each.label for each in self.classes]:
@@ -267,7 +280,7 @@ class ExplanationPage:
         """Return the whole page; it refers to nothing outside itself and has no script."""
         panels = {"Features": self._features()}
         if self.examples:
-            panels["Reasons"] = self._all_reasons()
+            panels["Examples" if self.of_numbers else "Reasons"] = self._all_reasons()
         if self.facts or self.guarantee:
             panels["Guarantee"] = self._guarantee()
         panels |= self.tabs
@@ -358,6 +371,8 @@ class ExplanationPage:
             return (
                 f"<figcaption>{name} votes together with other features, so it has no shape of "
                 "its own. The reasons of single examples say what it did there.</figcaption>"
+                if not self.of_numbers
+                else f"<figcaption>{name}: a shape needs examples.</figcaption>"
             )
         what = f"its vote for {escape(label)}; below 0 it is against"
         if feature.is_mean:
@@ -365,6 +380,11 @@ class ExplanationPage:
                 f"its mean vote for {escape(label)}, over examples with such a value; below 0 it "
                 "is against. The features of a tree vote together, so single examples differ: see "
                 "their reasons"
+            )
+        if self.of_numbers:
+            what = (
+                "how far the predicted mean moves where the feature alone has such a value, on "
+                "average over examples; in the unit of the outcome"
             )
         band = ""
         if feature.spread is not None:
@@ -383,7 +403,10 @@ class ExplanationPage:
         parts = []
         for i, reasons in enumerate(self.examples):
             tables = [reasons, *(each.examples[i] for each in self.classes)]
-            text = "".join(
+            drawn = ""
+            if reasons.distribution is not None:
+                drawn = f'<div class="density">{draw_density(*reasons.distribution)}</div>'
+            text = drawn + "".join(
                 f'<div class="of r{k} wide">{self._reasons(each)}</div>'
                 for k, each in enumerate(tables)
             )
@@ -396,19 +419,25 @@ class ExplanationPage:
     def _reasons(self, reasons: Reasons) -> str:
         parts = sorted(reasons.parts, key=lambda part: -abs(part[2]))
         most = max((abs(part[2]) for part in parts), default=0.0) or 1.0
+        form = _in_units(most) if self.of_numbers else "{:+.4f}".format
         rows = "".join(
             f'<tr><th scope="row">{escape(str(name))}</th><td>{escape(text_of(value))}</td>'
-            f"<td class='number'>{part:+.4f}</td><td class='both'>{_bar(part / most)}</td></tr>"
+            f"<td class='number'>{form(part)}</td>"
+            f"<td class='both'>{_bar(part / most)}</td></tr>"
             for name, value, part in parts
         )
         total = sum(part for *_, part in parts) + reasons.base
+        whole = "predicted mean" if self.of_numbers else "whole vote"
         if reasons.base:
-            rows += _total("base", reasons.base)
+            base = "mean of all examples" if self.of_numbers else "base"
+            rows += _total(base, form(reasons.base))
         vote = f"vote for {escape(reasons.label or self.label)}"
+        if self.of_numbers:
+            vote = "part of the mean"
         head = f"<tr><th>feature</th><th>value</th><th class='number'>{vote}</th><th></th></tr>"
         return (
             f"<table><thead>{head}</thead><tbody>{rows}</tbody>"
-            f"<tfoot>{_total('whole vote', total)}</tfoot></table>"
+            f"<tfoot>{_total(whole, form(total))}</tfoot></table>"
         )
 
     def _guarantee(self) -> str:
@@ -431,8 +460,18 @@ def _check_members(owner: object, kinds: Mapping[str, type]) -> None:
             check_kind(f"each of {what}", each, kind)
 
 
-def _total(name: str, vote: float) -> str:
-    cells = f"<td></td><td class='number'>{vote:+.4f}</td><td class='both'></td>"
+def _in_units(most: float) -> Callable[[float], str]:
+    """Return what writes numbers with three digits of the largest part.
+
+    >>> [_in_units(18.6)(each) for each in (18.63, -0.002, 149.48)]
+    ['+18.6', '-0.0', '+149.5']
+    """
+    digits = 2 - math.floor(math.log10(most))
+    return f"{{:+,.{max(digits, 0)}f}}".format if -7 < digits < 9 else "{:+.4g}".format
+
+
+def _total(name: str, vote: str) -> str:
+    cells = f"<td></td><td class='number'>{vote}</td><td class='both'></td>"
     return f"<tr><th>{name}</th>{cells}</tr>"
 
 

@@ -16,6 +16,8 @@ from driftgames.core.typing import FloatArray
 _WIDTH, _HEIGHT, _LEFT, _BASE = 460, 264, 56, 226
 _TOP, _ZERO, _FLOOR = 12.0, 90.0, 168.0  # of the votes; the density is drawn below
 _BINS = 30
+_DENSITY_BARS = 40
+_FOOT = 120.0  # of the density of one example
 _LETTER, _WIDE_LETTER = 7.5, 12.0  # widths
 _SLANTED, _SLANT = 72.0, 30  # slanted labels have this room, and need this height
 _MOST_BARS = 10
@@ -65,11 +67,57 @@ def draw_shape(
         if unknown:  # a sample may leave them out
             parts.append(_text(right + 29, _BASE + 30, f"{unknown:,}", "middle"))
     height = _HEIGHT + _SLANT * any("rotate" in part for part in parts)
-    title = f"The vote of {name}, from {text_of(votes.min())} to {text_of(votes.max())}"
+    title = f"{name}: from {text_of(votes.min())} to {text_of(votes.max())}"
     return (
         f'<svg role="img" viewBox="0 0 {_WIDTH} {height}"><title>{escape(title)}</title>'
         f"{''.join(parts)}</svg>"
     )
+
+
+def draw_density(levels: FloatArray, quantiles: FloatArray, ends: tuple[float, float]) -> str:
+    """Return the density of a distribution, with lines at its median and the ends of an interval.
+
+    Infinite ends are left out.
+
+    >>> levels, quantiles = np.array([0.0, 0.5, 1.0]), np.array([0.0, 1.0, 4.0])
+    >>> draw_density(levels, quantiles, (0.5, math.inf)).count("<path")
+    3
+    """
+    median = float(np.interp(0.5, levels, quantiles))
+    edges, heights = density_of(levels, quantiles)
+    drawn = [end for end in ends if math.isfinite(end)]
+    first, last = min(float(edges[0]), *drawn, median), max(float(edges[-1]), *drawn, median)
+    if first == last:
+        first, last = first - 1.0, last + 1.0
+    x = _scale(first, last, _WIDTH - 8.0)
+    outline = [f"M{x(float(edges[0])):.1f} {_FOOT}"]
+    for k, height in enumerate((heights / (heights.max(initial=0.0) or 1.0)).tolist()):
+        y = _FOOT - height * (_FOOT - _TOP)
+        outline.append(f"V{y:.1f}H{x(float(edges[k + 1])):.1f}")
+    parts = [f'<path d="{"".join(outline)}V{_FOOT}Z" fill="var(--for)" opacity=".35"/>']
+    parts += [
+        f'<path d="M{x(end):.1f} {_TOP}V{_FOOT}" stroke="var(--for)" stroke-dasharray="4 3"/>'
+        for end in drawn
+    ]
+    parts.append(f'<path d="M{x(median):.1f} {_TOP}V{_FOOT}" stroke="var(--ink)"/>')
+    parts += [_centred(x(tick), _label(tick), _FOOT + 16) for tick in _ticks(first, last)]
+    title = f"Density: median {median:.5g}, interval from {ends[0]:.5g} to {ends[1]:.5g}"
+    return (
+        f'<svg role="img" viewBox="0 0 {_WIDTH} {_FOOT + 24:.0f}"><title>{title}</title>'
+        f"{''.join(parts)}</svg>"
+    )
+
+
+def density_of(levels: FloatArray, quantiles: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the edges of bars of a density, and their heights; none if it is certain."""
+    ends = [0.002, 0.998]
+    first, last = np.interp(ends, levels, quantiles)
+    edges = np.linspace(first, last, _DENSITY_BARS + 1)
+    if not edges[-1] > edges[0]:
+        return edges, np.zeros(0)
+    below = np.interp(edges, quantiles, levels)
+    below[[0, -1]] = ends  # an atom at an end belongs to the picture
+    return edges, np.asarray(np.diff(below) / np.diff(edges))
 
 
 def _steps(
@@ -259,10 +307,10 @@ def _text(x: float, y: float, words: str, anchor: str, turn: str = "") -> str:
     )
 
 
-def _centred(x: float, words: str) -> str:
+def _centred(x: float, words: str, y: float = _BASE + 16) -> str:
     """Return a label below the drawing that does not leave it."""
     half = _width(words) / 2
-    return _text(min(max(x, half), _WIDTH - half), _BASE + 16, words, "middle")
+    return _text(min(max(x, half), _WIDTH - half), y, words, "middle")
 
 
 def _slanted(x: float, words: str) -> str:

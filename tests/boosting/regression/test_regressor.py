@@ -29,7 +29,11 @@ from driftgames.core.documents import DocumentError, write_document
 from tests.refusals import REMOVED, check_refused
 
 FIXED = NHBoostDTRegressor(20, max_leaves=4, n_stages=2)
-BOOSTERS = {"fixed": FIXED, "default": NHBoostDTRegressor()}
+BOOSTERS = {
+    "fixed": FIXED,
+    "default": NHBoostDTRegressor(),
+    "promised": clone(FIXED).set_params(validation_fraction=0.3),
+}
 
 ENGINES = [
     NHBoostDTRegressor(),  # chooses its size and stages
@@ -138,6 +142,7 @@ def test_powers_of_two_scale_all_that_is_predicted_and_no_bit_more(booster, data
 def test_exact_shifts_move_all_that_is_predicted_rounded_once(booster, data, shift):
     X, y = data
     y = np.rint(y * 64) / 64  # all of y + shift are floats
+    booster.set_params(validation_fraction=None)  # places among predictions are rounded as these
     one, other = clone(booster).fit(X, y), clone(booster).fit(X, y + shift)
     assert (other.model_.origin - one.model_.origin) * 2.0**one.model_.exponent == shift
     moved = encode_regressor(other) | {"origin": one.model_.origin}
@@ -182,6 +187,8 @@ def test_equal_outcomes_are_certain(tmp_path):
     assert "100.0 % of them lie" in str(booster.certificate_)
     booster.save(tmp_path / "m.json")
     same(booster, NHBoostDTRegressor.load(tmp_path / "m.json"), X)
+    towns = pd.DataFrame({"town": pd.Categorical(["York", "Bath", "York"])})
+    assert NHBoostDTRegressor().fit(towns, np.ones(3)).predict(towns).tolist() == [1.0] * 3
 
 
 @pytest.mark.parametrize("outcomes", [[0, 1], [-3, 4.5], [1, np.nextafter(1, 2)]])
@@ -414,7 +421,10 @@ REFUSED = [
     ("stages.0.thresholds.starts.1", 0, "two or more for each bin"),
     ("stages.0.sigmoids.slopes.0", -1.0, r"slopes\[0\] must be a finite number >= 0"),
     ("stages.0.sigmoids.intercepts", [], "intercepts must be a list"),
-    ("held_out.low.0", 2.0, r"low\[0\] must be"),
+    ("held_out.low.0", "low", r"low\[0\] must be"),
+    ("held_out.high.3", None, "must ascend"),
+    ("held_out.new_examples", {}, "n_examples is missing"),
+    ("held_out.new_examples", REMOVED, "new_examples is missing"),
     ("held_out.low.0", 0.99, "must ascend"),
     ("held_out.low", [0.5], "as many"),
     ("held_out.mae", None, "mae must be a finite number"),
@@ -461,6 +471,47 @@ def test_a_setting_changed_after_the_fit_is_not_written(data, tmp_path):
     with pytest.raises(ValueError, match=r"settings were changed after the fit.*3\.0.*5\.0"):
         booster.save(tmp_path / "m.json")
     assert not list(tmp_path.iterdir())
+
+
+# ----------------------------------------------------------------------- evaluation sets
+
+
+@pytest.mark.parametrize("kind", ["numbers", "frame"])
+def test_evaluation_sets_have_the_crps_of_each_stage_and_change_nothing(data, towns, kind):
+    X, y = data if kind == "numbers" else (make_frame("pandas", towns), towns[-1])
+    booster = clone(FIXED).set_params(n_stages=3).fit(X, y)
+    pairs = [(X[:40], y[:40]), (X[40:], y[40:])]
+    watched = clone(booster).fit(X, y, eval_set=pairs, eval_names=["first", "rest"])
+    same(booster, watched, X)
+    assert booster.evals_result_ == {}
+    assert list(watched.evals_result_) == ["first", "rest"]
+    for name, (rows, outcomes) in zip(watched.evals_result_, pairs, strict=True):
+        found = watched.evals_result_[name]["crps"]
+        assert found.size == len(watched.model_.stages) + 1
+        last = watched.predict_distribution(rows).crps(outcomes).mean()
+        assert found[-1] == pytest.approx(last, rel=1e-12)
+        one = clone(FIXED).set_params(n_stages=1).fit(X, y)
+        first = one.predict_distribution(rows).crps(outcomes).mean()
+        assert found[0] == pytest.approx(first, rel=1e-12)
+    unnamed = clone(FIXED).fit(X, y, eval_set=pairs[0])
+    assert list(unnamed.evals_result_) == ["valid_0"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"eval_set": 3}, "not iterable|must be a pair"),
+        ({"eval_set": [(1, 2, 3)]}, "must be a pair"),
+        ({"eval_set": ([[1.0, 2.0, 3.0]], [np.nan])}, "y of valid_0 must be finite"),
+        ({"eval_set": ([[1.0, 2.0, 3.0]], [1.0, 2.0])}, "one outcome for each of 1 rows"),
+        ({"eval_set": ([[1.0, 2.0]], [1.0])}, "X has 2 features"),
+        ({"eval_set": ([[1.0] * 3], [1.0]), "eval_names": ["a", "b"]}, "eval_names must be 1"),
+    ],
+)
+def test_bad_evaluation_sets_are_refused_before_the_fit(data, settings, message, monkeypatch):
+    monkeypatch.setattr(stages, "fit_booster", None)
+    with pytest.raises((ValueError, TypeError), match=message):
+        clone(FIXED).fit(*data, **settings)
 
 
 # ----------------------------------------------------------------------- what is refused
@@ -564,12 +615,14 @@ def test_nothing_is_predicted_before_a_fit(call):
         call(NHBoostDTRegressor())
 
 
-@pytest.mark.parametrize("name", ["to_onnx", "to_treelite", "explain_model", "predict_proba"])
+@pytest.mark.parametrize("name", ["to_treelite", "explain", "predict_proba"])
 def test_what_only_classifiers_have_is_answered_with_what_there_is(name):
     assert not hasattr(NHBoostDTRegressor(), name)
     words = f"NHBoostDTRegressor has no {name}: only classifiers have it.*predict_interval"
     with pytest.raises(AttributeError, match=words):
         getattr(NHBoostDTRegressor(), name)
+    with pytest.raises(AttributeError, match=r"no fit_batches.*Fit a sample of the rows"):
+        NHBoostDTRegressor().fit_batches([])
     with pytest.raises(AttributeError, match="object has no attribute 'to_pmml'"):
         NHBoostDTRegressor().to_pmml  # noqa: B018 (what it raises is the test)
 

@@ -15,7 +15,7 @@ the booster. Integer votes add up exactly in float32. Other votes are added up i
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -33,7 +33,7 @@ except ImportError as error:
     raise ImportError('to_onnx needs onnx: pip install "driftgames[onnx]"') from error
 
 _OPSET, _ML_OPSET, _IR = 13, 3, 8  # of 2021: every onnxruntime from 1.11 on runs them
-_OUTPUTS = ("label", "votes", "probabilities")
+_OUTPUTS = ("label", "votes", "probabilities", "mean", "quantiles")
 _COLUMN = np.array([1])  # the axis of a matrix with one column, or over which is summed
 
 
@@ -43,33 +43,19 @@ def onnx_model(fitted: FittedModel, *, dtype: str, name: str) -> Any:
     ``name`` is that of the graph, and ``dtype`` is the type of numbers in the inputs and outputs,
     float32 or float64.
     """
-    if dtype not in ("float32", "float64"):
-        raise ValueError(f'dtype must be "float32" or "float64"; got {dtype!r}')
-    graph = _Graph(np.dtype(dtype))
-    votes = graph.cast(_add_votes(graph, fitted), np.float64)
-    total = fitted.vote_weights.sum() if fitted.n_rounds else 1.0
-    votes = graph.add("Div", votes, np.float64(total))
+    graph = Graph.of(dtype)
+    votes = graph.votes(fitted, graph.columns(fitted, graph.add_inputs(fitted)))
     _name_label(graph, fitted, votes)
     of_two = fitted.classes.size == 2
     shown = graph.add("Squeeze", votes, _COLUMN) if of_two else votes
     graph.output("votes", graph.cast(shown, graph.dtype), graph.dtype, 1 if of_two else 2)
     shares = graph.cast(_probabilities(graph, fitted, votes), graph.dtype)
     graph.output("probabilities", shares, graph.dtype, 2)
-    model = helper.make_model(
-        helper.make_graph(graph.nodes, name, graph.inputs, graph.outputs, graph.constants),
-        opset_imports=[
-            helper.make_opsetid("", _OPSET),
-            helper.make_opsetid("ai.onnx.ml", _ML_OPSET),
-        ],
-        producer_name="driftgames",
-        ir_version=_IR,
-    )
-    checker.check_model(model)
-    return model
+    return graph.model(name)
 
 
 @dataclass
-class _Graph:
+class Graph:
     """The parts of a graph; a method that adds a value returns its name."""
 
     dtype: np.dtype[Any]
@@ -93,9 +79,11 @@ class _Graph:
         return name
 
     def cast(self, value: str, dtype: npt.DTypeLike) -> str:
+        """Add a value as another type."""
         return self.add("Cast", value, to=_type_of(dtype))
 
     def input(self, name: str, dtype: npt.DTypeLike, width: int) -> str:
+        """Add an input of so many columns."""
         shape, taken = ["rows", width], {*_OUTPUTS, *(each.name for each in self.inputs)}
         while name in taken or name.startswith("/"):
             name = f"input {name}"
@@ -103,55 +91,107 @@ class _Graph:
         return name
 
     def output(self, name: str, value: str, dtype: npt.DTypeLike, n_axes: int) -> None:
+        """Let a value be an output."""
         shape = ["rows", *([None] * (n_axes - 1))]
         self.outputs.append(helper.make_tensor_value_info(name, _type_of(dtype), shape))
         self.nodes.append(helper.make_node("Identity", [value], [name]))
+
+    @classmethod
+    def of(cls, dtype: str) -> Self:
+        """Return a graph whose inputs and outputs have this type."""
+        if dtype not in ("float32", "float64"):
+            raise ValueError(f'dtype must be "float32" or "float64"; got {dtype!r}')
+        return cls(np.dtype(dtype))
+
+    def model(self, name: str) -> Any:
+        """Return the model of the graph, checked."""
+        model = helper.make_model(
+            helper.make_graph(self.nodes, name, self.inputs, self.outputs, self.constants),
+            opset_imports=[
+                helper.make_opsetid("", _OPSET),
+                helper.make_opsetid("ai.onnx.ml", _ML_OPSET),
+            ],
+            producer_name="driftgames",
+            ir_version=_IR,
+        )
+        checker.check_model(model)
+        return model
+
+    def add_inputs(self, fitted: FittedModel) -> list[str]:
+        """Add the inputs: one matrix or, with categories, one column for each feature."""
+        if fitted.encoder is None:
+            return [self.input("X", self.dtype, fitted.n_features)]
+        features = fitted.encoder.features
+        names = [f"x{j}" for j in range(len(features))]
+        if fitted.feature_names is not None:
+            names = fitted.feature_names.tolist()
+        return [
+            self.input(str(name), object if _has_words(feature) else self.dtype, 1)
+            for name, feature in zip(names, features, strict=True)
+        ]
+
+    def columns(self, fitted: FittedModel, inputs: list[str], offset: str | None = None) -> str:
+        """Add the columns that the trees ask about; with an ``offset`` it is the last one."""
+        parts = inputs
+        if fitted.encoder is not None:
+            known = zip(inputs, fitted.encoder.features, strict=offset is None)
+            parts = [
+                name if feature is None else _add_categories(self, name, feature)
+                for name, feature in known
+            ]
+        if offset is not None:
+            parts = [*(self.cast(part, np.float64) for part in parts), offset]
+        return parts[0] if len(parts) == 1 else self.add("Concat", *parts, axis=1)
+
+    def votes(self, fitted: FittedModel, columns: str, *, exact: bool | None = None) -> str:
+        """Add the normalised votes of all hypotheses, a column for each class if more than two.
+
+        ``exact`` tells whether votes are added up in float32, as they may be if they are integers.
+        """
+        trees, weights, integer_votes = as_trees(fitted)
+        n_columns = 1 if fitted.classes.size == 2 else fitted.classes.size
+        if exact is None:
+            exact = self.dtype == np.float32 and integer_votes
+        columns = columns if exact else self.cast(columns, np.float64)
+        threshold = _round_down(trees.threshold) if exact else trees.threshold
+        of_tree = np.repeat(np.arange(trees.n_nodes.size), trees.n_nodes)
+        number = np.arange(of_tree.size) - trees.starts[of_tree]
+        asks = trees.left > 0
+        leaves = np.flatnonzero(~asks)
+        votes = weights[of_tree[leaves]] * trees.vote[leaves].reshape(-1, n_columns)
+        real = np.float32 if exact else np.float64
+
+        def numbers(name: str, values: FloatArray) -> dict[str, Any]:
+            """Return an attribute of floats; doubles are a tensor and have a name of their own."""
+            if exact:
+                return {name: values.astype(real).tolist()}
+            return {f"{name}_as_tensor": numpy_helper.from_array(values.astype(real), name)}
+
+        votes_of_all = self.add(
+            "TreeEnsembleRegressor",
+            columns,
+            domain="ai.onnx.ml",
+            n_targets=n_columns,
+            nodes_treeids=of_tree.tolist(),
+            nodes_nodeids=number.tolist(),
+            nodes_featureids=np.where(asks, trees.feature, 0).tolist(),
+            nodes_modes=np.where(asks, "BRANCH_LEQ", "LEAF").tolist(),
+            nodes_truenodeids=trees.left.tolist(),
+            nodes_falsenodeids=np.where(asks, trees.left + 1, 0).tolist(),
+            nodes_missing_value_tracks_true=np.where(asks, trees.missing_left, 0).tolist(),
+            target_treeids=np.repeat(of_tree[leaves], n_columns).tolist(),
+            target_nodeids=np.repeat(number[leaves], n_columns).tolist(),
+            target_ids=np.tile(np.arange(n_columns), leaves.size).tolist(),
+            **numbers("nodes_values", np.where(asks, threshold, 0.0)),
+            **numbers("target_weights", votes.ravel()),
+        )
+        total = fitted.vote_weights.sum() if fitted.n_rounds else 1.0
+        return self.add("Div", self.cast(votes_of_all, np.float64), np.float64(total))
 
 
 def _type_of(dtype: npt.DTypeLike) -> int:
     kind = np.dtype(dtype)
     return int(TensorProto.STRING if kind.kind in "OU" else helper.np_dtype_to_tensor_dtype(kind))
-
-
-def _add_votes(graph: _Graph, fitted: FittedModel) -> str:
-    """Add the inputs and the votes of all hypotheses, a column for each class if more than two."""
-    trees, weights, integer_votes = as_trees(fitted)
-    n_columns = 1 if fitted.classes.size == 2 else fitted.classes.size
-    exact = graph.dtype == np.float32 and integer_votes
-    columns = _add_columns(graph, fitted)
-    columns = columns if exact else graph.cast(columns, np.float64)
-    threshold = _round_down(trees.threshold) if exact else trees.threshold
-    of_tree = np.repeat(np.arange(trees.n_nodes.size), trees.n_nodes)
-    number = np.arange(of_tree.size) - trees.starts[of_tree]
-    asks = trees.left > 0
-    leaves = np.flatnonzero(~asks)
-    votes = weights[of_tree[leaves]] * trees.vote[leaves].reshape(-1, n_columns)
-    real = np.float32 if exact else np.float64
-
-    def numbers(name: str, values: FloatArray) -> dict[str, Any]:
-        """Return an attribute of floats; doubles are a tensor and have a name of their own."""
-        if exact:
-            return {name: values.astype(real).tolist()}
-        return {f"{name}_as_tensor": numpy_helper.from_array(values.astype(real), name)}
-
-    return graph.add(
-        "TreeEnsembleRegressor",
-        columns,
-        domain="ai.onnx.ml",
-        n_targets=n_columns,
-        nodes_treeids=of_tree.tolist(),
-        nodes_nodeids=number.tolist(),
-        nodes_featureids=np.where(asks, trees.feature, 0).tolist(),
-        nodes_modes=np.where(asks, "BRANCH_LEQ", "LEAF").tolist(),
-        nodes_truenodeids=trees.left.tolist(),
-        nodes_falsenodeids=np.where(asks, trees.left + 1, 0).tolist(),
-        nodes_missing_value_tracks_true=np.where(asks, trees.missing_left, 0).tolist(),
-        target_treeids=np.repeat(of_tree[leaves], n_columns).tolist(),
-        target_nodeids=np.repeat(number[leaves], n_columns).tolist(),
-        target_ids=np.tile(np.arange(n_columns), leaves.size).tolist(),
-        **numbers("nodes_values", np.where(asks, threshold, 0.0)),
-        **numbers("target_weights", votes.ravel()),
-    )
 
 
 def _round_down(thresholds: FloatArray) -> FloatArray:
@@ -162,34 +202,22 @@ def _round_down(thresholds: FloatArray) -> FloatArray:
     return np.asarray(down, dtype=np.float64)
 
 
-def _add_columns(graph: _Graph, fitted: FittedModel) -> str:
-    """Add the inputs: one matrix or, where there are categories, one column for each feature."""
-    if fitted.encoder is None:
-        return graph.input("X", graph.dtype, fitted.n_features)
-    features = fitted.encoder.features
-    names = [f"x{j}" for j in range(len(features))]
-    if fitted.feature_names is not None:
-        names = fitted.feature_names.tolist()
-    columns = [
-        graph.input(str(name), graph.dtype, 1)
-        if feature is None
-        else _add_categories(graph, str(name), feature)
-        for name, feature in zip(names, features, strict=True)
-    ]
-    return graph.add("Concat", *columns, axis=1)
+def _has_words(feature: CategoryColumn | None) -> bool:
+    """Return whether these are categories that are all strings."""
+    return feature is not None and all(isinstance(each, str) for each in feature.categories)
 
 
-def _add_categories(graph: _Graph, name: str, feature: CategoryColumn) -> str:
-    """Add one input of categories and the columns that it becomes.
+def _add_categories(graph: Graph, name: str, feature: CategoryColumn) -> str:
+    """Add the columns that an input of categories becomes.
 
     A category is first coded by its number, a missing value by ``n`` and any other by ``n + 1``.
     """
     n = len(feature.categories)
-    if all(isinstance(each, str) for each in feature.categories):
+    if _has_words(feature):
         keys = [*feature.categories, *([] if "" in feature.categories else [""])]
         code = graph.add(
             "LabelEncoder",
-            graph.input(name, object, 1),
+            name,
             domain="ai.onnx.ml",
             keys_strings=keys,
             values_int64s=list(range(len(keys))),
@@ -197,10 +225,9 @@ def _add_categories(graph: _Graph, name: str, feature: CategoryColumn) -> str:
         )
         code = graph.add("Squeeze", code, _COLUMN)
     else:
-        x = graph.input(name, graph.dtype, 1)
         known = np.array([feature.categories], dtype=graph.dtype)
-        equal = graph.cast(graph.add("Equal", x, known), np.float32)
-        missing = graph.cast(graph.add("IsNaN", x), np.float32)
+        equal = graph.cast(graph.add("Equal", name, known), np.float32)
+        missing = graph.cast(graph.add("IsNaN", name), np.float32)
         none = graph.add("Mul", missing, np.float32(0.0))
         none = graph.add("Add", none, np.float32(0.5))  # less than a hit
         answers = graph.add("Concat", equal, missing, none, axis=1)
@@ -211,7 +238,7 @@ def _add_categories(graph: _Graph, name: str, feature: CategoryColumn) -> str:
     return graph.add("Gather", table, code, axis=0)
 
 
-def _name_label(graph: _Graph, fitted: FittedModel, votes: str) -> None:
+def _name_label(graph: Graph, fitted: FittedModel, votes: str) -> None:
     """Add the label that `predict` returns."""
     classes, calibration = fitted.classes, fitted.deciding_calibration
     if classes.size == 2:
@@ -228,14 +255,14 @@ def _name_label(graph: _Graph, fitted: FittedModel, votes: str) -> None:
     graph.output("label", graph.add("Gather", labels, at, axis=0), labels.dtype, 1)
 
 
-def _scores(graph: _Graph, calibration: Calibration, votes: str) -> str:
+def _scores(graph: Graph, calibration: Calibration, votes: str) -> str:
     """Add what `Calibration.scores` does to the votes."""
     z = graph.add("Mul", votes, np.array([calibration.slope]))
     intercepts = calibration.class_intercepts or (calibration.intercept,)
     return graph.add("Add", z, np.array(intercepts)) if any(intercepts) else z
 
 
-def _probabilities(graph: _Graph, fitted: FittedModel, votes: str) -> str:
+def _probabilities(graph: Graph, fitted: FittedModel, votes: str) -> str:
     """Add what `predict_proba` does to the votes."""
     n_classes, calibration = fitted.classes.size, fitted.calibration
     if calibration is not None:

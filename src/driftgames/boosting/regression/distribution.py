@@ -115,13 +115,15 @@ class PredictedDistribution(Displayed):
 
         At 0 and 1 they are the ends of the range.
         """
-        levels = as_floats("q", q)
-        if levels.ndim > 1 or not ((levels >= 0) & (levels <= 1)).all():
-            raise ValueError(f"q must be levels in [0, 1]; got {shown(q)}")
+        levels = check_levels(q)
         at = np.clip(np.searchsorted(self.levels, levels, side="right") - 1, 0, self._n_steps - 1)
         low, high = self.quantiles[:, at], self.quantiles[:, at + 1]
         share = (levels - self.levels[at]) / (self.levels[at + 1] - self.levels[at])
-        return np.asarray(np.where(share == 1.0, high, low + share * (high - low)))
+        with np.errstate(over="ignore", invalid="ignore"):
+            between = low + share * (high - low)
+        if not np.isfinite(between).all():  # a step wider than the largest float
+            between = 2.0 * (low / 2.0 + share * (high / 2.0 - low / 2.0))
+        return np.asarray(np.where(share == 1.0, high, between))
 
     def interval(self, coverage: float = 0.9) -> FloatArray:
         """Return the ends of central intervals: as much lies below them as above."""
@@ -198,6 +200,14 @@ class PredictedDistribution(Displayed):
                 f"{outcomes.shape}"
             )
         return outcomes
+
+
+def check_levels(q: npt.ArrayLike) -> FloatArray:
+    """Return one level or several as floats; raise ValueError for others."""
+    levels = as_floats("q", q)
+    if levels.ndim > 1 or not ((levels >= 0) & (levels <= 1)).all():
+        raise ValueError(f"q must be levels in [0, 1]; got {shown(q)}")
+    return levels
 
 
 def _integrate_product(

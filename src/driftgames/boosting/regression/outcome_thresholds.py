@@ -172,4 +172,5 @@ def _write_quantiles(above: Array, levels: Array, knots: Array, starts: Array, o
             at = min(max(share, 0.0), 1.0) * n_steps
             k = min(int(at), n_steps - 1)
             low, high = knots[starts[j] + k], knots[starts[j] + k + 1]
-            out[i, m] = low + (at - k) * (high - low)
+            found = low + (at - k) * (high - low)
+            out[i, m] = max(found, out[i, m - 1]) if m > 0 else found  # rounding

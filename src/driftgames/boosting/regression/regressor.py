@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import KW_ONLY, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from driftgames.boosting.data.bins import Array, Matrix
 from driftgames.boosting.data.checks import ExampleChecks, warn_of_identifiers
+from driftgames.boosting.data.frames import code_columns, find_categories
 from driftgames.boosting.data.sample_weights import check_weights
 from driftgames.boosting.engine.rules import PotentialRule
 from driftgames.boosting.engine.shape import TreeShape
 from driftgames.boosting.fit.folds import LARGE
 from driftgames.boosting.fit.job import Job
+from driftgames.boosting.fit.watch import name_sets
 from driftgames.boosting.parameters import (
     N_ESTIMATORS,
     OWN,
@@ -27,7 +31,8 @@ from driftgames.boosting.parameters import (
     auto_or,
 )
 from driftgames.boosting.promises import mean_certificate
-from driftgames.boosting.regression.distribution import PredictedDistribution
+from driftgames.boosting.regression.distribution import PredictedDistribution, check_levels
+from driftgames.boosting.regression.new_outcomes import divide, promise
 from driftgames.boosting.regression.outcome_thresholds import N_THRESHOLDS
 from driftgames.boosting.regression.stages import (
     HeldOutScores,
@@ -40,13 +45,19 @@ from driftgames.core.checks import (
     as_floats,
     check_finite,
     check_fraction,
+    check_integer,
     check_vector,
     float_errors,
+    shown,
 )
+from driftgames.core.documents import atomic_write
 from driftgames.core.schema import Requirement, integer
 from driftgames.core.threads import count_threads
 from driftgames.core.typing import FloatArray, Path
 from driftgames.potentials import NormalHedgeDT
+
+if TYPE_CHECKING:
+    from driftgames.plots.explanation_page import ExplanationPage
 
 BINS = 64
 """The number of bins where none is given; from `LARGE` examples on it is doubled."""
@@ -83,6 +94,10 @@ class NHBoostDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
     n_stages : int or "auto"
         The number of boosters, each of which learns what the mean of the one before leaves. "auto"
         goes on while the CRPS on examples held out falls by 2 %, up to 4.
+    validation_fraction : float, int or None
+        The share or the number of examples that are held out of everything, so that intervals, CRPS
+        and mean absolute error on new examples come with a promise: see ``certificate_``. They are
+        drawn by their contents. Default: None, all examples are learnt from.
     max_bins : int or "auto"
         Bins per feature, from 2 to 255. "auto" is 64, and 128 from 50,000 examples on.
     categorical_features : "from_dtype", list or None
@@ -125,6 +140,7 @@ class NHBoostDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
     min_samples_leaf: int = 1
     n_thresholds: int = N_THRESHOLDS
     n_stages: int | str = "auto"
+    validation_fraction: float | int | None = None
     max_bins: int | str = "auto"
     categorical_features: Any = "from_dtype"
     monotonic_cst: Any = None
@@ -132,7 +148,15 @@ class NHBoostDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
     random_state: Any = None
     verbose: int = 0
 
-    def fit(self, X: object, y: object, sample_weight: npt.ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: object,
+        y: object,
+        sample_weight: npt.ArrayLike | None = None,
+        *,
+        eval_set: Any = None,
+        eval_names: Sequence[str] | None = None,
+    ) -> Self:
         """Fit the booster.
 
         Parameters
@@ -144,6 +168,13 @@ class NHBoostDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
             The outcomes: finite numbers.
         sample_weight : array, shape (n_samples,), optional
             A prior over the examples; an example of weight 2 counts as two.
+        eval_set : pair (X, y) or list of such pairs, optional
+            Examples on which the stages are evaluated: ``evals_result_[name]["crps"]`` has the mean
+            CRPS of each stage of the model, and last that of what it predicts, the mean of some
+            stages. There is none for each round, because a stage is the mean of boosters whose
+            rounds have no common order. The fit does not depend on these examples.
+        eval_names : list of str, optional
+            Their names. Default: ``valid_0``, ``valid_1`` and so on.
 
         Returns
         -------
@@ -151,6 +182,7 @@ class NHBoostDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
             A failed or interrupted call does not change the booster.
         """
         job = self._make_job()
+        pairs = {} if eval_set is None else name_sets(eval_set, eval_names)
         checks = ExampleChecks(type(self)(**self.get_params(deep=False)))
         _check_known(y)
         rows, labels, categories = checks.check_examples(X, y)
@@ -158,28 +190,45 @@ class NHBoostDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
         if categories is not None:
             n_values = np.count_nonzero(~np.isnan(rows), axis=0).tolist()
             warn_of_identifiers(categories, n_values, checks.names)
+        categorical = None if categories is None else [each is not None for each in categories]
+        watched = {
+            name: (checks.check_rows(X_of, categorical), _outcomes_of(name, X_of, y_of))
+            for name, (X_of, y_of) in pairs.items()
+        }
         with float_errors("sample_weight"):
             weights = check_weights(sample_weight, rows, outcomes, None)
         if weights is not None:
             heavy = weights > 0
             rows, outcomes, weights = rows[heavy], outcomes[heavy], weights[heavy]
+        examples, held_out = NumberExamples(rows, outcomes, categories, weights, checks.names), None
+        if self.validation_fraction is not None:
+            trained, kept = divide(examples, self.validation_fraction)
+            examples, held_out = examples.take(trained), examples.take(kept)
         if job.max_bins is None:
-            job = replace(job, max_bins=BINS if outcomes.size < LARGE else 2 * BINS)
-        model, scores = fit_stages(
-            job,
-            NumberExamples(rows, outcomes, categories, weights, checks.names),
-            n_thresholds=self.n_thresholds,
-            n_stages=None if isinstance(self.n_stages, str) else self.n_stages,
-        )
-        return self.adopt(model, scores, checks.n_features, checks.names)
+            job = replace(job, max_bins=BINS if examples.y.size < LARGE else 2 * BINS)
+        n_stages = None if isinstance(self.n_stages, str) else self.n_stages
+        model, scores = fit_stages(job, examples, n_thresholds=self.n_thresholds, n_stages=n_stages)
+        if held_out is not None:
+            scores = promise(model, scores, examples, held_out)
+        n_threads = count_threads(self.n_jobs)
+        evaluated = {
+            name: {"crps": model.crps_of_stages(*pair, n_threads=n_threads)}
+            for name, pair in watched.items()
+        }
+        return self.adopt(model, scores, checks.n_features, checks.names, evaluated)
 
     def adopt(
-        self, model: StagedModel, scores: HeldOutScores, n_features: int, names: Array | None
+        self,
+        model: StagedModel,
+        scores: HeldOutScores,
+        n_features: int,
+        names: Array | None,
+        evaluated: Mapping[str, Mapping[str, FloatArray]] | None = None,
     ) -> Self:
         """Take over a fitted model; the settings stay."""
         stale = names is None and hasattr(self, "feature_names_in_")
         # no call stands between these, so that no interruption comes between them
-        self._fitted = model, scores
+        self._fitted = model, scores, evaluated or {}
         self.n_features_in_ = n_features
         if names is not None:
             self.feature_names_in_ = names
@@ -223,11 +272,17 @@ class NHBoostDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
             from driftgames.boosting.estimators import NHBoostDTClassifier
 
             others = hasattr(NHBoostDTClassifier, name) and not hasattr(type(self), name)
+            if name == "fit_batches":
+                raise AttributeError(
+                    f"{type(self).__name__} has no fit_batches: a stage needs the held-out mean of "
+                    "every row before the next one begins. Fit a sample of the rows that is in "
+                    "memory, or classes of the outcome by NHBoostDTClassifier.fit_batches"
+                )
             if others and not name.startswith("_"):
                 raise AttributeError(
                     f"{type(self).__name__} has no {name}: only classifiers have it. A regressor "
                     "has predict, predict_interval, predict_quantiles, predict_distribution, "
-                    "feature_importances_, certificate_ and save"
+                    "explain_model, feature_importances_, certificate_, to_onnx and save"
                 )
             return object.__getattribute__(self, name)
 
@@ -252,6 +307,15 @@ class NHBoostDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
         return self._fitted[1]
 
     @property
+    def evals_result_(self) -> dict[str, dict[str, FloatArray]]:
+        """The mean ``crps`` of each stage, then of the model, on each ``eval_set`` of `fit`.
+
+        A file does not hold it.
+        """
+        check_is_fitted(self)
+        return {name: dict(found) for name, found in self._fitted[2].items()}
+
+    @property
     def feature_importances_(self) -> FloatArray:
         """The share of all edges that the trees of each feature had.
 
@@ -270,12 +334,12 @@ class NHBoostDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
 
     @property
     def certificate_(self) -> NumberCertificate:
-        """What was measured on examples held out, and what Theorem 3 promises of the training set.
+        """What is promised, or measured, by examples held out, and Theorem 3 of the training set.
 
         The theorem is about the pairs of examples and thresholds of the best stage.
         """
         check_is_fitted(self)
-        model, scores = self._fitted
+        model, scores = self.model_, self.scores_
         pairs = None
         if model.stages:
             stage = model.stages[model.averaged[0]]
@@ -285,8 +349,60 @@ class NHBoostDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
                 if pairs.needed is not None:
                     n_examples = pairs.needed.n_examples // int(stage.thresholds.gaps.sum())
                     pairs = replace(pairs, needed=pairs.needed._replace(n_examples=n_examples))
-        covered = float(np.mean((scores.low >= 0.05) & (scores.high <= 0.95)))
-        return NumberCertificate(scores.n_examples, scores.crps[-1], scores.mae, covered, pairs)
+        covered = scores.places.share_within(0.05, 0.95)
+        return NumberCertificate(
+            scores.n_examples, scores.crps[-1], scores.mae, covered, pairs, scores.new_examples
+        )
+
+    def explain_model(
+        self, X: object = None, *, n_examples: int = 10, title: str | None = None
+    ) -> ExplanationPage:
+        """Return the model as a page to click through; its ``save`` writes one HTML file.
+
+        Its tabs are the importance and the shape of each feature, the first ``n_examples`` examples
+        of ``X``, and what was fitted and is promised. A shape is the mean prediction over up to 200
+        rows of ``X`` that have one value of the feature, less their mean prediction: it is in the
+        unit of the outcome. An example has its distribution, and what each feature adds to its
+        mean. Without ``X`` there are importances alone.
+        """
+        from driftgames.boosting.export.model_page import plain
+        from driftgames.boosting.regression.regressor_page import ExplainedRegressor
+
+        most = check_integer("n_examples", n_examples, least=0)
+        if not (title is None or isinstance(title, str)):
+            raise ValueError(f"title must be a string or None; got {shown(title)}")
+        stages, scores = self.model_.stages, self.scores_
+        encoder = stages[0].model.encoder if stages else None
+        categories = None if encoder is None else encoder.categories
+        codes: Any = np.empty((0, self.n_features_in_))
+        if X is not None:
+            bare = isinstance(X, np.ndarray) or scipy.sparse.issparse(X)  # in the order of the fit
+            rows: Any = self._rows(X, named=not bare)
+            if not stages:
+                codes = np.zeros((rows.shape[0], self.n_features_in_))
+            elif categories is not None:
+                codes = code_columns(rows, categories)[0]
+            else:
+                codes = rows.toarray() if scipy.sparse.issparse(rows) else rows
+        names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
+        facts: dict[str, object] = {
+            "algorithm": type(self).__name__,
+            "stages": len(stages),
+            "rounds of all": sum(stage.model.n_rounds for stage in stages),
+            "features": self.n_features_in_,
+            "held-out CRPS": f"{scores.crps[-1]:.4g}",
+            "held-out mean absolute error": f"{scores.mae:.4g}",
+        }
+        explained = ExplainedRegressor(
+            self.model_,
+            scores.places,
+            [plain(each) for each in names],
+            self.feature_importances_,
+            codes,
+            categories,
+        )
+        title = type(self).__name__ if title is None else title
+        return explained.page(title, most, facts, str(self.certificate_))
 
     # ------------------------------------------------------------------- predictions
 
@@ -307,15 +423,17 @@ class NHBoostDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
     def predict_interval(self, X: object, coverage: float = 0.9) -> FloatArray:
         """Return the ends of an interval for each row that covers so many outcomes.
 
-        The ends are quantiles at levels between which that share of the training examples lay, each
-        by boosters that held it out (CV+, Barber et al., Annals of Statistics 49, 2021). Their
-        theorem would promise a miss at most twice as often as asked for, if these examples had not
-        chosen sizes and sigmoids too; so nothing is promised, and docs/regression.md tells what was
-        measured.
+        The ends are quantiles, at levels between which that share of outcomes lay in distributions
+        that did not see them. With ``validation_fraction`` these are examples held out of
+        everything, and a new outcome is covered with at least this probability (split conformal
+        prediction); the ends are infinite where too few were held out. Without it they are the
+        training examples, each held out by some boosters (CV+, Barber et al., Annals of Statistics
+        49, 2021). These chose sizes and sigmoids too, so nothing is promised, and
+        docs/regression.md tells what was measured.
         """
-        check_fraction("coverage", coverage)
-        rows = self.predict_distribution(X)
-        return rows.ppf(self.scores_.levels(coverage))
+        places = self.scores_.places
+        check_fraction("coverage", coverage)  # before rows are predicted
+        return places.interval(self.predict_distribution(X), coverage)
 
     def score(
         self, X: object, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None
@@ -328,11 +446,22 @@ class NHBoostDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
         near_one = (np.ldexp(each, -exponent) for each in (outcomes, self.predict(X)))
         return float(r2_score(*near_one, sample_weight=sample_weight))
 
-    def _rows(self, X: object) -> Matrix:
-        """Return examples to predict: numbers, or what the codes of categories are found in."""
+    def _rows(self, X: object, *, named: bool = True) -> Matrix:
+        """Return examples to predict: numbers, or what the codes of categories are found in.
+
+        Those that are not ``named`` are in the order of the columns of the fit.
+        """
         stages = self.model_.stages
-        encoder = stages[0].model.encoder if stages else None
-        return ExampleChecks(self).check_rows(X, None if encoder is None else encoder.categorical)
+        if stages:
+            encoder = stages[0].model.encoder
+            categorical = None if encoder is None else encoder.categorical
+        else:  # all predictions are equal, whatever the categories are
+            found = find_categories(X, self.categorical_features)
+            categorical = None if found is None else found.tolist()
+        known = copy(self)
+        if not named and hasattr(known, "feature_names_in_"):
+            del known.feature_names_in_
+        return ExampleChecks(known).check_rows(X, categorical)
 
     # ------------------------------------------------------------------- files
 
@@ -341,6 +470,23 @@ class NHBoostDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
         from driftgames.boosting.regression.regressor_document import save_regressor
 
         save_regressor(self, path)
+
+    def to_onnx(
+        self, path: Path, *, q: npt.ArrayLike = (0.05, 0.5, 0.95), dtype: str = "float32"
+    ) -> None:
+        """Write the model as an ONNX file, which other languages run; needs the extra ``onnx``.
+
+        Its outputs are ``mean``, and ``quantiles`` with a column for each level of ``q``: those of
+        `predict_quantiles`, up to rounding. ``scores_.places.levels(coverage)`` are the levels of
+        `predict_interval`. Inputs are as those of `NHBoostDTClassifier.to_onnx`.
+        """
+        from driftgames.boosting.regression.regressor_onnx import regressor_graph
+
+        levels = np.atleast_1d(check_levels(q))
+        graph = regressor_graph(self.model_, levels, dtype=dtype, name=type(self).__name__)
+        content = graph.SerializeToString()
+        with atomic_write(path) as stream:
+            stream.write(content)
 
     @classmethod
     def load(cls, path: Path) -> Self:
@@ -353,6 +499,18 @@ class NHBoostDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
 _STAGES = Requirement(
     'an integer from 1 or "auto"', lambda v: v == "auto" or (type(v) is int and v >= 1)
 )
+
+
+def _outcomes_of(name: str, X: Any, y: Any) -> FloatArray:
+    """Return the outcomes of an evaluation set, checked."""
+    outcomes = check_vector(f"y of {name}", y)
+    n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+    if outcomes.size != n_rows or not outcomes.size:
+        raise ValueError(
+            f"y of {name} must have one outcome for each of {n_rows} rows, and one or more; got "
+            f"{outcomes.size}"
+        )
+    return outcomes
 
 
 def _check_known(y: Any) -> None:

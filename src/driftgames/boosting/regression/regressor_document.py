@@ -6,6 +6,7 @@ position among them.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, cast
@@ -16,8 +17,10 @@ from driftgames.boosting.data.bins import Array
 from driftgames.boosting.model.document import check_model, decode_fitted, encode_fitted
 from driftgames.boosting.model.sigmoids import Sigmoids
 from driftgames.boosting.parameters import Parameter
+from driftgames.boosting.regression.conformal import Places
 from driftgames.boosting.regression.outcome_thresholds import Thresholds
 from driftgames.boosting.regression.stages import HeldOutScores, NumberStage, StagedModel
+from driftgames.certificates.new_numbers import ASKED, NewNumbers
 from driftgames.core.checks import shown
 from driftgames.core.documents import DocumentError, read_document, write_document
 from driftgames.core.schema import (
@@ -38,7 +41,7 @@ if TYPE_CHECKING:
     from driftgames.boosting import NHBoostDTRegressor
 
 FORMAT = "driftgames.regression"
-VERSION = 1
+VERSION = 2
 
 _KIND = "NHBoostDTRegressor"
 _MOST_STAGES = 1000
@@ -73,9 +76,7 @@ def encode_regressor(booster: NHBoostDTRegressor) -> Content:
         "origin": model.origin,
         "averaged": list(model.averaged),
         "stages": [_encode_stage(stage) for stage in model.stages],
-        "held_out": {
-            each.name: np.asarray(getattr(scores, each.name)).tolist() for each in fields(scores)
-        },
+        "held_out": _encode_scores(scores),
     }
 
 
@@ -84,7 +85,7 @@ def load_regressor(
 ) -> NHBoostDTRegressor:
     """Return the regressor that `save_regressor` wrote, ready to predict."""
     advice = {"driftgames.boosting": "it is a classifier: NHBoostDTClassifier.load reads it"}
-    content = read_document(path, FORMAT, VERSION, advice=advice)
+    content = read_document(path, FORMAT, VERSION, UPGRADES, advice)
     try:
         return _decode(kind, rules, content)
     except ValueError as error:
@@ -110,17 +111,8 @@ def _decode(
     averaged = tuple(content["averaged"])
     if bool(stages) != bool(averaged) or not set(averaged) <= set(range(len(stages))):
         raise ValueError(f"averaged must be numbers of the {len(stages)} stages; got {averaged}")
-    scores = content["held_out"]
-    check_members(scores, _SCORES)
-    _check_places(scores)
     model = StagedModel(stages, averaged, content["exponent"], float(content["origin"]))
-    held_out = HeldOutScores(
-        tuple(map(float, scores["crps"])),
-        float(scores["mae"]),
-        np.array(scores["low"], dtype=np.float64),
-        np.array(scores["high"], dtype=np.float64),
-        int(scores["n_examples"]),
-    )
+    held_out = _decode_scores(content["held_out"], model.exponent)
     names = content["feature_names_in"]
     return booster.adopt(
         model, held_out, n_features, None if names is None else np.array(names, dtype=object)
@@ -152,7 +144,10 @@ def _decode_stage(content: Content, n_features: int, settings: Mapping[str, Any]
     thresholds = _decode_thresholds(content["thresholds"])
     check_members(
         content["sigmoids"],
-        {"slopes": _not_negative(thresholds.size), "intercepts": list_of(thresholds.size, NUMBER)},
+        {
+            "slopes": list_of(thresholds.size, _NOT_NEGATIVE),
+            "intercepts": list_of(thresholds.size, NUMBER),
+        },
     )
     booster = dict(content["booster"])
     if booster.get("n_features_in") != n_features:
@@ -200,31 +195,55 @@ def _decode_thresholds(content: Content) -> Thresholds:
     return Thresholds(values, np.array(content["gaps"], dtype=np.int64), means, knots, starts)
 
 
-def _check_places(scores: Content) -> None:
-    """Raise ValueError unless there is a score, and places ascend, as many of both kinds."""
-    low, high = scores["low"], scores["high"]
-    if not scores["crps"] or not 0 < len(low) == len(high) <= scores["n_examples"]:
+def _encode_scores(scores: HeldOutScores) -> Content:
+    """Return scores and places; a place at an infinite level is null."""
+    places, new = scores.places, scores.new_examples
+    return {
+        "crps": list(scores.crps),
+        "mae": scores.mae,
+        "n_examples": scores.n_examples,
+        "low": [each if math.isfinite(each) else None for each in places.low.tolist()],
+        "high": [each if math.isfinite(each) else None for each in places.high.tolist()],
+        "new_examples": None if new is None else {name: getattr(new, name) for name in _NEW},
+    }
+
+
+def _decode_scores(content: Content, exponent: int) -> HeldOutScores:
+    """Return scores, checked: places ascend, as many of both kinds."""
+    check_members(content, _SCORES)
+    low = [-math.inf if each is None else float(each) for each in content["low"]]
+    high = [math.inf if each is None else float(each) for each in content["high"]]
+    new = content["new_examples"]
+    if new is not None:
+        check_members(new, _NEW)
+    n_examples = content["n_examples"] if new is None else new["n_examples"]
+    if not content["crps"] or not 0 < len(low) == len(high) <= n_examples:
         raise ValueError(
             f"held_out must have a CRPS, and as many low as high places; got {len(low)} and "
-            f"{len(high)} of {scores['n_examples']} examples"
+            f"{len(high)} of {n_examples} examples"
         )
     if low != sorted(low) or high != sorted(high):
         raise ValueError("held_out.low and held_out.high must ascend")
+    places = Places(np.array(low), np.array(high), exponent, promised=new is not None)
+    return HeldOutScores(
+        tuple(map(float, content["crps"])),
+        float(content["mae"]),
+        int(content["n_examples"]),
+        places,
+        None if new is None else NewNumbers(**new, coverage=places.promise(ASKED)),
+    )
 
 
 def _list(entry: Requirement) -> Requirement:
     return Requirement(f"a list of {entry.words}", LIST.allows, entry)
 
 
-def _not_negative(n: int) -> Requirement:
-    return list_of(n, Requirement("a finite number >= 0", lambda v: NUMBER.allows(v) and v >= 0))
-
-
 def _array(values: list[Any]) -> Array:
     return np.array(values, dtype=np.float64)
 
 
-_SHARES = _list(SHARE)
+_PLACES = _list(NUMBER.or_null)
+_NOT_NEGATIVE = Requirement("a finite number >= 0", lambda v: NUMBER.allows(v) and v >= 0)
 _SCHEMA = {
     "estimator": one_of(_KIND),
     "parameters": OBJECT,
@@ -239,7 +258,30 @@ _SCHEMA = {
 _SCORES = {
     "crps": _list(NUMBER),
     "mae": NUMBER,
-    "low": _SHARES,
-    "high": _SHARES,
     "n_examples": integer(0),
+    "low": _PLACES,
+    "high": _PLACES,
+    "new_examples": OBJECT.or_null,
 }
+_NEW = {
+    "n_examples": integer(1),
+    "low": NUMBER,
+    "high": NUMBER,
+    "crps": _NOT_NEGATIVE,
+    "mae": _NOT_NEGATIVE,
+    "crps_high": _NOT_NEGATIVE,
+    "mae_high": _NOT_NEGATIVE,
+    "delta": SHARE,
+}
+
+
+def _name_what_is_new(content: Content) -> Content:
+    """Return the content of version 2: no examples were held out of everything."""
+    return {
+        **content,
+        "parameters": {**content["parameters"], "validation_fraction": None},
+        "held_out": {**content["held_out"], "new_examples": None},
+    }
+
+
+UPGRADES = {1: _name_what_is_new}

@@ -30,8 +30,10 @@ from driftgames.boosting.fit.source import MemorySource
 from driftgames.boosting.model.fitted_model import FittedModel
 from driftgames.boosting.model.sigmoids import Sigmoids
 from driftgames.boosting.model.training_record import Fitted, TrainingRecord
+from driftgames.boosting.regression.conformal import Places
 from driftgames.boosting.regression.distribution import LEVELS, PredictedDistribution
 from driftgames.boosting.regression.outcome_thresholds import Thresholds
+from driftgames.certificates.new_numbers import NewNumbers
 from driftgames.core.caching import cached_property
 from driftgames.core.typing import FloatArray, IntArray
 
@@ -63,11 +65,16 @@ class NumberStage:
         """What makes probabilities of votes."""
         return cast(Sigmoids, self.model.calibration)
 
-    def columns(self, X: Matrix, offset: FloatArray | None) -> Matrix:
-        """Return the columns of examples that the trees ask about."""
+    def columns(
+        self, X: Matrix, offset: FloatArray | None, categories: CodedCategories = None
+    ) -> Matrix:
+        """Return the columns that the trees ask about, of rows or of codes among ``categories``."""
         encoder = self.model.encoder
         if encoder is None:
             return _beside(X, offset)
+        if categories is not None:
+            more = () if offset is None else (None,)
+            return self.model.expand(_beside(X, offset), (*categories, *more))
         n_features = len(encoder.categories) - (offset is not None)
         codes, _ = code_columns(X, encoder.categories[:n_features])
         return encoder.expand(_beside(np.asarray(codes, dtype=np.float64), offset))
@@ -104,23 +111,48 @@ class StagedModel:
     exponent: int
     origin: float
 
-    def means(self, X: Matrix, *, n_threads: int = 1) -> FloatArray:
-        """Return the mean outcome of each row."""
-        parts = [means for means, _ in self._play(X, n_threads, lambda stage, above: None)]
+    def means(
+        self, X: Matrix, *, n_threads: int = 1, categories: CodedCategories = None
+    ) -> FloatArray:
+        """Return the mean outcome of each row, or of codes among ``categories``."""
+        played = self._play(X, n_threads, lambda stage, above: None, categories)
+        parts = [means for means, _ in played]
         return self._average(parts or [np.zeros(X.shape[0])])
 
-    def distribution(self, X: Matrix, *, n_threads: int = 1) -> PredictedDistribution:
-        """Return the distribution of the outcome of each row."""
+    def distribution(
+        self, X: Matrix, *, n_threads: int = 1, categories: CodedCategories = None
+    ) -> PredictedDistribution:
+        """Return the distribution of the outcome of each row, or of codes among ``categories``."""
 
         def quantiles(stage: NumberStage, above: FloatArray) -> FloatArray:
             return stage.thresholds.quantiles(above, LEVELS)
 
         nothing = np.zeros(X.shape[0]), np.zeros((X.shape[0], LEVELS.size))
-        means, parts = zip(*(self._play(X, n_threads, quantiles) or [nothing]), strict=True)
+        means, parts = zip(
+            *(self._play(X, n_threads, quantiles, categories) or [nothing]), strict=True
+        )
         return PredictedDistribution(LEVELS, self._average(parts), self._average(means))
 
+    def crps_of_stages(self, X: Matrix, y: FloatArray, *, n_threads: int = 1) -> FloatArray:
+        """Return the mean CRPS of the distributions of each stage alone, then of all together."""
+        alone = [
+            replace(self, stages=self.stages[: number + 1], averaged=(number,))
+            for number in range(len(self.stages))
+        ]
+        ones = np.ones(y.size, dtype=np.int64)
+        return np.array(
+            [
+                _mean_crps(each.distribution(X, n_threads=n_threads), y, ones)
+                for each in [*alone, self]
+            ]
+        )
+
     def _play(
-        self, X: Matrix, n_threads: int, ask: Callable[[NumberStage, FloatArray], Any]
+        self,
+        X: Matrix,
+        n_threads: int,
+        ask: Callable[[NumberStage, FloatArray], Any],
+        categories: CodedCategories = None,
     ) -> list[tuple[FloatArray, Any]]:
         """Return the means of each stage on rows, and what ``ask`` returns beside them, scaled.
 
@@ -129,7 +161,7 @@ class StagedModel:
         played: list[tuple[FloatArray, Any]] = []
         offset: FloatArray | None = None
         for stage in self.stages:
-            votes = stage.model.votes(stage.columns(X, offset), n_threads=n_threads)
+            votes = stage.model.votes(stage.columns(X, offset, categories), n_threads=n_threads)
             above = stage.sigmoids.probabilities(votes)
             means, asked = stage.thresholds.expectations(above), ask(stage, above)
             if offset is not None:
@@ -148,36 +180,17 @@ class StagedModel:
 
 @dataclass(frozen=True, eq=False)
 class HeldOutScores:
-    """What the distributions of examples were worth, each by boosters that held it out.
-
-    The *place* of an outcome is the probability that its distribution gives to all below it.
-    """
+    """What the distributions of examples were worth, each by boosters that held it out."""
 
     crps: tuple[float, ...]
     """The mean CRPS of each stage that was tried, then that of the average."""
     mae: float
     """The mean absolute error of the medians."""
-    low: FloatArray
-    high: FloatArray
-    """Ascending places of the outcomes, with and without the outcome itself; of many, some."""
     n_examples: int
-
-    def levels(self, coverage: float) -> tuple[float, float]:
-        """Return the levels of the quantiles between which so many of the outcomes lie.
-
-        Half of the rest lies below them, and half above; one outcome more is counted on each side,
-        as conformal prediction does.
-        """
-        n = self.low.size
-        outside = math.floor(round((n + 1) * (1.0 - coverage) / 2.0, 9))  # 0.1 of 20 is 2
-        if outside == 0:
-            return 0.0, 1.0
-        low, high = float(self.low[outside - 1]), float(self.high[n - outside])
-        return (low, high) if low <= high else (0.0, 1.0)
-
-
-MOST_PLACES = 2000
-"""The most places of outcomes that a model keeps."""
+    places: Places
+    """Where outcomes lay: of these examples, or of those that were held out of everything."""
+    new_examples: NewNumbers | None = None
+    """What examples held out of everything promise."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,6 +206,16 @@ class NumberExamples:
     categories: CodedCategories = None
     sample_weight: FloatArray | None = None
     names: Array | None = None
+
+    def take(self, rows: Array) -> NumberExamples:
+        """Return some of the examples: their numbers, or a mask."""
+        weights = self.sample_weight
+        return replace(
+            self,
+            X=self.X[rows],
+            y=self.y[rows],
+            sample_weight=None if weights is None else weights[rows],
+        )
 
     @cached_property
     def masses(self) -> IntArray:
@@ -280,12 +303,9 @@ def _scores(
     """Return what the distributions of examples were worth."""
     errors = np.abs(y - best.median()) * masses
     mae = math.fsum(errors.tolist()) / int(masses.sum())
-    low, high = np.sort(best.cdf(y)), np.sort(best.cdf(y, side="left"))
-    if y.size > MOST_PLACES:  # the next place outwards stands for those that are left out
-        at = np.arange(1, MOST_PLACES + 1) * (y.size + 1) / (MOST_PLACES + 1) - 1
-        low, high = low[np.floor(at).astype(np.intp)], high[np.ceil(at).astype(np.intp)]
+    places = replace(Places.of(best, y, 0, promised=False), exponent=exponent)
     unit = [math.ldexp(each, exponent) for each in (*crps, mae)]
-    return HeldOutScores(tuple(unit[:-1]), unit[-1], low, high, y.size)
+    return HeldOutScores(tuple(unit[:-1]), unit[-1], y.size, places)
 
 
 def _fit_one(
