@@ -420,7 +420,7 @@ _CHOICE = {
     "chosen.trials": Requirement("a list of trials", LIST.allows, _TRIAL),
     "held_out": Requirement("a list of pairs", LIST.allows, _HELD_OUT),
     "held_out_losses": Requirement("a list of losses", LIST.allows, _LOSSES),
-    "members": Requirement("a list of members", LIST.allows, list_of(3, _COUNTS)),
+    "members": Requirement("a list of members", LIST.allows, list_of(3, integer(0, 2**62))),
     "held_out_rules": integer(0, 2**30),
     "mean_error": SHARE,
 }
