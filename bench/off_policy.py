@@ -48,13 +48,16 @@ def widths(logs: int, tell: Tell) -> Table:
         Column("normal covers", "%"),
         Column("normal", ".3f"),
         Column("worth", ",.0f"),
+        Column("value off", ".3f"),
+        Column("mean of Z off", ".3f"),
     )
     title = f"{logs} logs each, {ARMS} arms, target: always the last arm"
     notes = (
         f"delta is {DELTA:g}; distributions: the log has the probabilities of all arms; knowing p: "
         "least_propensity alone; Bernstein: the empirical Bernstein bound that the library had "
         "before; to Bernstein: the width with distributions over that; normal: mean and 1.96 "
-        "standard errors; worth: effective rounds",
+        "standard errors; worth: effective rounds; off: the mean distance to what the target "
+        "lost, of the value and of the mean of Z = w * loss",
     )
     return Table(title, columns, tuple(rows), notes)
 
@@ -83,7 +86,8 @@ def compare(name: str, rounds: int, logs: int) -> tuple[float | None, ...]:
         covers = [each.low <= truth <= each.high for each in (ours, told)]
         normal = abs(Z.mean() - truth) <= half, 2 * half
         pairs = (covers[0], widths[0], covers[1], widths[1])
-        found.append((*pairs, knowing, before, *normal, ours.effective_rounds))
+        off = abs(ours.value - truth), abs(Z.mean() - truth)
+        found.append((*pairs, knowing, before, *normal, ours.effective_rounds, *off))
     mean = np.mean(found, axis=0).tolist()
     known_width = None if np.isnan(mean[4]) else mean[4]
     return (*mean[:4], known_width, mean[5], mean[3] / mean[5], *mean[6:])

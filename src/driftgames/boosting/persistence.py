@@ -15,6 +15,7 @@ import numpy as np
 from driftgames.boosting.by_name import BOOSTERS
 from driftgames.boosting.data.checks import plain_constraints
 from driftgames.boosting.model.document import check_model, decode_fitted, encode_fitted
+from driftgames.boosting.model.tree_document import pack_trees, unpack_trees, upgrade_trees
 from driftgames.boosting.parameters import LEFT_OUT, PARAMETERS, RETIRED
 from driftgames.core.checks import shown
 from driftgames.core.description import encode, is_described, restore
@@ -27,10 +28,13 @@ if TYPE_CHECKING:
     from driftgames.boosting import BaseBooster
 
 FORMAT = "driftgames.boosting"
-VERSION = 4
+VERSION = 5
 
 ADVICE = {"driftgames.regression": "it is a regressor: NHBoostDTRegressor.load reads it"}
 """What to do with a file of another kind of model."""
+
+UPGRADES = {4: upgrade_trees}
+"""Version 5 packs trees into arrays; those of version 4 are lists."""
 
 _CLASSES = {each.__name__: each for each in BOOSTERS.values()}
 
@@ -46,7 +50,7 @@ def load_model(path: Path) -> BaseBooster:
     A file that is cut short, changed, of another version or of another kind raises
     `DocumentError`, which says which of these it is.
     """
-    content = read_document(path, FORMAT, VERSION, advice=ADVICE)
+    content = read_document(path, FORMAT, VERSION, UPGRADES, ADVICE)
     try:
         return decode_model(content)
     except ValueError as error:
@@ -68,11 +72,12 @@ def encode_model(model: BaseBooster) -> Content:
         **fitted,
     }
     _check(content)  # a file that would be refused is not written
-    return content
+    return pack_trees(content)
 
 
 def decode_model(content: Content) -> BaseBooster:
     """Return the booster of a document's content; raise ValueError for a member that is wrong."""
+    content = unpack_trees(content)
     _check(content)
     parameters = {
         name: _decode_parameter(name, value)

@@ -119,7 +119,7 @@ def read_document(
     for each in range(found, version):
         try:
             content = steps[each](content)
-        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             raise DocumentError(f"{path}: not whole for version {each}: {error!r}") from error
     return content
 

@@ -1,9 +1,13 @@
 """Logs of pulls, and what they say about other policies."""
 
 import itertools
+import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bench.off_policy import KINDS, bernstein, missing
 from driftgames.bandit import POLICIES, PullLog, ThompsonSampling, TsallisINF, off_policy_value
@@ -280,6 +284,67 @@ def test_the_lower_end_is_where_the_bettors_wealth_reaches_two_over_delta():
     upper = ConfidenceSequence(0.05, tuned_for=20_000, **settings)
     upper.update(hit / np.array(log.columns["propensity"]) - Z)
     assert upper.log_wealth(1 - found.high) == pytest.approx(np.log(2 / 0.1), rel=1e-6)
+
+
+@given(
+    rounds=st.integers(1, 60),
+    n_arms=st.integers(2, 4),
+    least=st.floats(0.01, 0.25),
+    seed=st.integers(0, 2**32 - 1),
+    knows=st.sampled_from(["four columns", "distributions", "least_propensity"]),
+)
+def test_the_value_lies_in_its_interval_and_that_of_gains_mirrors_it(
+    rounds, n_arms, least, seed, knows
+):
+    rng = np.random.default_rng(seed)
+    p = least + (1 - n_arms * least) * rng.dirichlet(np.full(n_arms, 0.3), rounds)
+    drawn = np.array([rng.choice(n_arms, p=row / row.sum()) for row in p])
+    losses = rng.random(rounds) ** rng.choice([0.1, 1.0, 10.0])
+    columns = {"arm": drawn, "propensity": p[np.arange(rounds), drawn], "loss": losses}
+    settings = {"arms": range(n_arms)}
+    if knows == "distributions":
+        columns["distribution"] = list(p)
+    if knows == "least_propensity":
+        settings["least_propensity"] = 0.9 * least
+    target = dict(enumerate(rng.dirichlet(np.full(n_arms, 0.3))))
+    log = pd.DataFrame(columns)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # of 20 such logs one may be disproved
+        found = off_policy_value(log, target, delta=0.5, **settings)
+        gained = off_policy_value(log.assign(loss=1 - losses), target, delta=0.5, **settings)
+    assert 0 <= found.low <= found.value <= found.high <= 1
+    mirrored = [1 - gained.high, 1 - gained.value, 1 - gained.low]
+    assert [found.low, found.value, found.high] == pytest.approx(mirrored, abs=1e-9)
+
+
+def test_the_value_is_nearer_than_the_mean_of_the_weighted_losses():
+    off = []
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        losses = (rng.random((300, 5)) < 0.7).astype(float)
+        log = uniform_log(rng, losses)
+        Z = 5.0 * (np.array(log.columns["arm"]) == 4) * np.array(log.columns["loss"])
+        truth = losses[:, 4].mean()
+        off.append((off_policy_value(log, {4: 1.0}).value - truth, Z.mean() - truth))
+    ours, inverse = np.square(off).mean(axis=0)
+    assert ours < 0.5 * inverse
+
+
+def test_a_log_that_draws_no_arm_of_the_target_has_the_middle_of_the_interval():
+    log = uniform_log(np.random.default_rng(0), np.zeros((50, 2)))
+    never = off_policy_value(log, {2: 1.0}, arms=[0, 1, 2])
+    assert (never.low, never.value, never.high) == (0.0, 0.5, 1.0)
+
+
+def test_propensities_that_the_log_disproves_are_named_and_leave_the_whole_range():
+    rng = np.random.default_rng(0)
+    log = uniform_log(rng, (rng.random((3000, 3)) < 0.9).astype(float))
+    log.columns["propensity"] = [1 / 6] * 3000
+    named = r"no value agrees with this log, so its propensities .* near 1 and is 1\.99"
+    with pytest.warns(RuntimeWarning, match=named):
+        found = off_policy_value(log, {1: 1.0})
+    assert (found.low, found.high) == (0.0, 1.0)
+    assert 0.85 < found.value < 0.95
 
 
 @pytest.mark.parametrize("kind", KINDS)

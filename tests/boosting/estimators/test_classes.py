@@ -16,7 +16,7 @@ from driftgames.boosting import (
 from driftgames.boosting.persistence import FORMAT, VERSION, encode_model, load_model
 from driftgames.certificates.margins import MarginCertificate, Margins
 from driftgames.certificates.pairs import PairCertificate
-from driftgames.core.documents import DocumentError, write_document
+from driftgames.core.documents import DocumentError, decode_array, encode_array, write_document
 from driftgames.potentials import TwoNorm
 
 pytestmark = pytest.mark.filterwarnings("ignore::driftgames.boosting.NoEdgeWarning")
@@ -244,36 +244,38 @@ def test_thm3_holds_over_the_pairs_and_promises_something_about_the_argmax(boost
 def test_a_file_can_be_read_as_documented(stumps, data, tmp_path):
     stumps.save(tmp_path / "m.json")
     content = json.loads((tmp_path / "m.json").read_text())["content"]
-    trees, X = content["trees"], data[0]
-    totals, begin = np.zeros(5), 0
+    trees = {name: decode_array(array) for name, array in content["trees"].items()}
+    asked = np.cumsum(trees["left"] > 0) - (trees["left"] > 0)
+    X, totals, begin = data[0], np.zeros(5), 0
     for weight, size in zip(content["estimator_weights"], trees["n_nodes"], strict=True):
         n = begin
         while trees["left"][n]:
-            value = X[3, trees["feature"][n]]
-            threshold = float(trees["threshold"][n])
-            left = trees["missing_left"][n] if np.isnan(value) else value <= threshold
+            question = trees["question"][asked[n]]
+            value = X[3, trees["feature"][question]]
+            left = value <= trees["threshold"][question]
+            if np.isnan(value):
+                left = trees["missing_left"][question]
             n = begin + trees["left"][n] + (0 if left else 1)
-        totals += weight * np.array(trees["vote"][n])
+        totals += weight * trees["vote"][n - asked[n]]
         begin += size
     np.testing.assert_array_equal(totals / 30, stumps.decision_function(X[3:4])[0])
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "message"),
+    ("change", "message"),
     [
         (
-            "vote",
-            [1, -1],
-            r"trees.vote\[1\] must be 0 or a list of 5 votes of 1 or -1; got \[1, -1\]",
+            lambda votes: votes[:, :2],
+            r"trees\.vote must be .* of shape \[\d+, 5\]; got int8\[\d+, 2",
         ),
-        ("vote", [1, -1, 1, 0, 1], r"trees.vote\[1\] must be 0 or a list of 5"),
-        ("vote", 1, r"trees.vote\[1\] must be 0 or a list of 5"),
-        ("vote", 0, "vote must be .1 or -1 in the leaves of tree 0"),
+        (lambda votes: votes[:, 0], r"trees\.vote must be an array of integers of shape"),
+        (lambda votes: 0 * votes, r"trees\.vote must be 1 or -1; got 0"),
     ],
 )
-def test_votes_that_are_wrong_are_refused(stumps, tmp_path, name, value, message):
+def test_votes_that_are_wrong_are_refused(stumps, tmp_path, change, message):
     content = encode_model(stumps)
-    content["trees"][name][1] = value
+    votes = change(decode_array(content["trees"]["vote"]))
+    content["trees"]["vote"] = encode_array(votes)
     write_document(tmp_path / "m.json", FORMAT, VERSION, content)
     with pytest.raises(DocumentError, match=message):
         load_model(tmp_path / "m.json")

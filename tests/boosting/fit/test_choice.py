@@ -315,16 +315,24 @@ def test_a_choice_is_shown_drawn_and_compared_without_its_seconds():
     assert after.seconds == 3.0
 
 
-def test_a_bar_shows_the_race(monkeypatch):
+ENDS = {
+    "few values": 5 * (4 * 12),  # folds, sizes, rounds
+    "folds": 5 * (4 * 12),
+    "scout": 4 * 12 + 4 * (3 * 12),  # the first fold of all sizes, four others of three
+    "many examples": 4 * 12 + 3 * 12,  # of a sample, then of all rows
+}
+
+
+def test_a_bar_shows_the_race_and_its_end(monkeypatch, many):
     bars = []
 
     class Bar:
-        def __init__(self, description, total, unit, **how):
-            bars.append([description, unit, 0])
+        def __init__(self, *words, **how):
+            bars.append([words, how, 0])
 
         def __enter__(self):
-            def advance(steps):
-                bars[-1][2] += steps
+            def advance(rounds):
+                bars[-1][2] += rounds
 
             return advance
 
@@ -332,8 +340,11 @@ def test_a_bar_shows_the_race(monkeypatch):
             pass
 
     monkeypatch.setattr(fit_booster, "progress", Bar)
-    NHBoostDTClassifier(verbose=1).fit(X, TWO)
-    assert bars == [["choosing a size", "trials", 12]]
+    model = NHBoostDTClassifier(verbose=1).fit(X, TWO)
+    words, how, played = bars[0]
+    assert (words, how) == (("choosing a size", ENDS[many], "rounds"), {"at_most": True})
+    assert model.chosen_.max_leaves < played <= ENDS[many]
+    assert played == ENDS[many] or many in ("scout", "many examples")
 
 
 BAD = [

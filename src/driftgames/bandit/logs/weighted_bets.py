@@ -11,7 +11,6 @@ import numpy as np
 
 from driftgames._kernels.elementary import log, log1p
 from driftgames._kernels.jit import kernel, scalar
-from driftgames._kernels.sums import dot
 from driftgames.certificates import betting_kernels
 from driftgames.certificates.betting import NO_BETS, bet_rates, log_masses
 from driftgames.certificates.betting_kernels import SUM, WEIGHT, T
@@ -40,11 +39,6 @@ def lower_end(weights: FloatArray, losses: FloatArray, largest: FloatArray, delt
     if betting_kernels.log_wealth(*state, 1.0)[0] >= target:
         return 1.0
     return betting_kernels.find_bound(*state, 0.0, target)
-
-
-def mean_loss(weights: FloatArray, losses: FloatArray) -> float:
-    """Return the mean of ``w l``, which is right on average."""
-    return dot(weights, losses) / weights.size
 
 
 @kernel

@@ -28,6 +28,7 @@ from driftgames.boosting.fit.race import (
     MOST_SIZES,
     Entrant,
     Race,
+    last_stage,
     most_rounds,
     run_race,
     run_scouted,
@@ -94,7 +95,7 @@ def choose_size(
     if len(shapes) > 1:
         sample = sample_rows(keys)
         folds = make_folds(keys.take(sample), N_FOLDS).first(1)
-        scout = replace(track, stages=[n for n in stages if n <= _SCOUTED_ROUNDS] or stages)
+        scout = replace(track, stages=_scouted(stages))
         first = scout.race(rows.take(sample), shapes, folds)
         if first is None:
             return None
@@ -104,6 +105,30 @@ def choose_size(
     if last is None or first is None:
         return last
     return replace(last, choice=last.choice.after(first.choice))
+
+
+def count_rounds(job: Job, rows: LocalRows, n_rounds: int | None) -> int:
+    """Return the most rounds that the folds of all sizes play in `choose_size`, on a sample too."""
+    columns, n_rows = rows.columns, rows.n_rows
+    n_classes, shapes = columns.n_leaf_classes, _open_shapes(job.shape, columns, rows.n_rows)
+    stages = stages_for(n_classes, n_rows) if n_rounds is None else [n_rounds]
+
+    def rounds(stages: Sequence[int], n_rows: int) -> list[int]:
+        fitted = [shape.fitted_to(n_classes, n_rows) for shape in shapes]
+        limits = [most_rounds(each.most_leaves or 0, columns.cost, n_rows, 0) for each in fitted]
+        return [last_stage(stages, limit) for limit in limits]
+
+    every = rounds(stages, n_rows)
+    best = sum(sorted(every)[-MOST_SIZES:])
+    if not is_large(n_rows):
+        return N_FOLDS * sum(every) if n_rows < SCOUTED else sum(every) + (N_FOLDS - 1) * best
+    scouted = rounds(_scouted(stages), SAMPLE) if len(shapes) > 1 else []
+    return sum(scouted) + (1 if columns.gaps is None else N_FOLDS) * best
+
+
+def _scouted(stages: list[int]) -> list[int]:
+    """Return the stages that a sample plays."""
+    return [n for n in stages if n <= _SCOUTED_ROUNDS] or stages
 
 
 def _open_shapes(shape: TreeShape, columns: Columns, n_rows: int) -> list[TreeShape]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from driftgames.boosting.engine.game import Round
 from driftgames.boosting.engine.shape import TreeShape
-from driftgames.boosting.fit.choosing import choose_size, sample_rows
+from driftgames.boosting.fit.choosing import choose_size, count_rounds, sample_rows
 from driftgames.boosting.fit.folds import Folds, make_folds, play_folds
 from driftgames.boosting.fit.job import Job, Plan, Stopping
 from driftgames.boosting.fit.mean import average, mean_of
@@ -148,7 +148,8 @@ def _race(
     # the rounds of a watched fit end elsewhere: the race chooses leaves at its own best stage
     n_rounds = None if plan.is_watched else plan.n_rounds
     silent = nullcontext(lambda steps: None)
-    bar = progress("choosing a size", None, "trials") if job.verbose else silent
+    most = count_rounds(job, rows, n_rounds)
+    bar = progress("choosing a size", most, "rounds", at_most=True) if job.verbose else silent
     with bar as on_progress:
         race = choose_size(job, rows, keys, n_rounds, threads, on_progress)
     if race is not None and source.race_on_sample:

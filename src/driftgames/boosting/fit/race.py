@@ -118,6 +118,15 @@ def most_rounds(max_leaves: int, cost: int, n_examples: int, n_bins: int) -> flo
     return budget / max(max_leaves, 1) / cost
 
 
+def last_stage(stages: Sequence[int], most_rounds: float) -> int:
+    """Return the last of the stages that a size plays.
+
+    >>> last_stage([25, 50, 100], 60), last_stage([25, 50, 100], 10)
+    (50, 25)
+    """
+    return max(n for n in stages if n <= max(most_rounds, stages[0]))
+
+
 def _budget(n_examples: int) -> tuple[int, float]:
     return next((most, budget) for least, most, budget in _BUDGETS if n_examples >= least)
 
@@ -260,14 +269,18 @@ def run_race(
     pool: ThreadPoolExecutor | None = None,
     on_progress: Callable[[int], None] = lambda steps: None,
 ) -> Race:
-    """Let sizes race over stages; ``on_progress`` hears how many trials are done or left out."""
+    """Let sizes race over stages; ``on_progress`` hears how many rounds are played or left out."""
     begun = time.perf_counter()
-    running = list(entrants)
+    running, before = list(entrants), 0
     for k, stage in enumerate(stages):
         votes = _play([(each.fits, stage) for each in running], pool)
         for entrant, own in zip(running, votes, strict=True):
             entrant.measure(stage, own)
-        on_progress(len(entrants))
+        done = sum(
+            len(each.fits) * last_stage(stages[: k + 1], each.most_rounds) for each in entrants
+        )
+        on_progress(done - before)
+        before = done
         leader = min(entrants, key=_by_loss)
         later = stages[k + 1 :]
         going_on = []
@@ -294,7 +307,7 @@ def run_scouted(
     tried = [sizes[scout.max_leaves].fresh() for scout in scouts]
     reached = [scout.stages[scout.best] for scout in scouts]
     others = [(each.fits[1:], stage) for each, stage in zip(tried, reached, strict=True)]
-    votes = _play(others, pool)
+    votes = _play(others, pool, on_progress)
     for entrant, scout, stage, own in zip(tried, scouts, reached, votes, strict=True):
         entrant.measure(stage, [*scout.best_votes, *own])
     race = _decide(tried, begun)
@@ -302,16 +315,24 @@ def run_scouted(
 
 
 def _play(
-    wanted: Sequence[tuple[Sequence[FoldFit], int]], pool: ThreadPoolExecutor | None
+    wanted: Sequence[tuple[Sequence[FoldFit], int]],
+    pool: ThreadPoolExecutor | None,
+    on_progress: Callable[[int], None] = lambda rounds: None,
 ) -> list[list[FloatArray]]:
     """Play fits up to a number of rounds each; return their votes on all examples.
+
+    ``on_progress`` hears the number of rounds of each.
 
     The last ones, of the largest trees, begin: no thread is left with one of them at the end.
     """
     tasks = [(fit, stage) for fits, stage in reversed(wanted) for fit in fits]
     votes = map(_votes_of, tasks) if pool is None else pool.map(_votes_of, tasks)
+    played = []
     # to the end: a generator that is freed before it loses an interruption
-    parts = iter(list(votes))
+    for (_, stage), own in zip(tasks, votes, strict=True):
+        played.append(own)
+        on_progress(stage)
+    parts = iter(played)
     return [list(islice(parts, len(fits))) for fits, _ in reversed(wanted)][::-1]
 
 

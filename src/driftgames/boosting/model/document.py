@@ -1,7 +1,7 @@
 """The fitted part of a model file: a model and its record as JSON, as docs/model_format.md says.
 
 The schema has one requirement for each member of a file. A member of a member has a dotted name,
-such as ``stumps.feature``.
+such as ``stumps.feature``. Trees are arrays here, which `tree_document` packs and checks.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from driftgames.boosting.model.training_record import (
     Member,
     TrainingRecord,
 )
+from driftgames.boosting.model.tree_document import Arrays, arrays_of, check_trees, trees_of
 from driftgames.boosting.model.trees import Trees
 from driftgames.certificates.margins import Margins
 from driftgames.certificates.new_log_loss import LossCounts
@@ -129,11 +130,7 @@ def decode_fitted(content: Content, settings: Mapping[str, Any]) -> Fitted:
     """Return what `encode_fitted` describes, of a fit with these settings."""
     hypotheses: Stumps | Trees
     if "trees" in content:
-        n_classes, votes = len(content["classes"]["values"]), content["trees"]["vote"]
-        if n_classes > 2:
-            votes = [vote if vote else [0] * n_classes for vote in votes]
-        arrays = {n: _numbers(each) for n, each in content["trees"].items() if n != "vote"}
-        hypotheses = Trees(**arrays, vote=np.array(votes))
+        hypotheses = trees_of(content["trees"])
     else:
         hypotheses = Stumps(**{n: _numbers(each) for n, each in content["stumps"].items()})
     names, margins = content["feature_names_in"], content["margins"]
@@ -163,14 +160,12 @@ def decode_fitted(content: Content, settings: Mapping[str, Any]) -> Fitted:
 
 def _encode_hypotheses(model: FittedModel) -> Content:
     """Return the stumps or the trees of a model; infinity is written as a string."""
-    trees = model.trees
-    kind, kept = ("trees", trees) if len(trees) else ("stumps", model.stumps)
-    arrays = {each.name: getattr(kept, each.name).tolist() for each in fields(kept)}
-    if kind == "trees" and trees.vote.ndim == 2:
-        asks = trees.left > 0
-        arrays["vote"] = [0 if a else v for a, v in zip(asks, arrays["vote"], strict=True)]
-    arrays["threshold"] = ["inf" if x == np.inf else x for x in arrays["threshold"]]
-    return {kind: arrays}
+    if len(model.trees):
+        return {"trees": arrays_of(model.trees)}
+    stumps = model.stumps
+    lists = {each.name: getattr(stumps, each.name).tolist() for each in fields(stumps)}
+    lists["threshold"] = ["inf" if x == np.inf else x for x in lists["threshold"]]
+    return {"stumps": lists}
 
 
 def _numbers(values: list[Any]) -> Array:
@@ -217,16 +212,18 @@ def check_model(
     ``left_out`` need not be there. The margins count an example ``pairs_of_example`` times.
     Default: as classes do.
     """
-    members = dotted(content)
+    members = dotted({name: each for name, each in content.items() if name != "trees"})
     # the other requirements depend on these
     one_of(*estimators).check("estimator", members.get("estimator"))
     _FEATURES.check("n_features_in", members.get("n_features_in"))
     if "categories" in members:
         list_of(members["n_features_in"], _CATEGORIES).check("categories", members["categories"])
-    for name in ("trees.n_nodes", "trees.feature") if "trees" in content else ("stumps.feature",):
-        LIST.check(name, members.get(name))
+    if "trees" not in content:
+        LIST.check("stumps.feature", members.get("stumps.feature"))
     parameters = estimators[members["estimator"]]
-    schema = _schema(members) | {f"parameters.{name}": rule for name, rule in parameters.items()}
+    schema = _schema(members, content.get("trees")) | {
+        f"parameters.{name}": rule for name, rule in parameters.items()
+    }
     optional = {
         "categories",
         "calibration.class_intercepts",
@@ -289,16 +286,16 @@ def _check_folds(boosters: list[list[int]], n_rounds: int) -> int:
     return n_folds
 
 
-def _schema(members: dict[str, Any]) -> dict[str, Requirement]:
-    """Return the requirements on all members but the parameters."""
+def _schema(members: dict[str, Any], trees: Arrays | None) -> dict[str, Requirement]:
+    """Return the requirements on all members but the parameters; check the trees, if any."""
     n_features, labels = members["n_features_in"], members.get("classes.values")
     n_classes = len(labels) if isinstance(labels, list) else 2
     n_columns = n_features  # that stumps and trees may ask about
     if "categories" in members:
         n_columns = CategoryEncoder.decode(members["categories"]).n_columns
-    if "trees.n_nodes" in members:
-        n_rounds, n_nodes = len(members["trees.n_nodes"]), len(members["trees.feature"])
-        hypotheses = _tree_schema(n_rounds, n_nodes, n_columns, n_classes)
+    hypotheses: dict[str, Requirement] = {}
+    if trees is not None:
+        n_rounds = check_trees(trees, n_columns, n_classes)
     else:
         if n_classes > 2:  # stumps have one vote
             list_of(0, LABEL).check("stumps.feature", members["stumps.feature"])
@@ -344,30 +341,6 @@ def _masses(n_margins: int) -> Requirement:
         f"{masses.words} with a sum below 2**62",
         lambda v: masses.allows(v) and sum(each for each in v if type(each) is int) < 2**62,
         masses.entry,
-    )
-
-
-def _tree_schema(
-    n_rounds: int, n_nodes: int, n_columns: int, n_classes: int
-) -> dict[str, Requirement]:
-    """Return the requirements on each node; `Trees` checks that nodes make up trees."""
-    return {
-        "trees.n_nodes": list_of(n_rounds, integer(1, n_nodes)),
-        "trees.feature": list_of(n_nodes, integer(-1, n_columns - 1)),
-        "trees.threshold": list_of(n_nodes, _THRESHOLD),
-        "trees.missing_left": list_of(n_nodes, one_of(0, 1)),
-        "trees.left": list_of(n_nodes, integer(0, n_nodes)),
-        "trees.vote": list_of(n_nodes, one_of(0, 1, -1) if n_classes == 2 else _votes(n_classes)),
-        "trees.gain": list_of(n_nodes, SHARE),
-    }
-
-
-def _votes(n_classes: int) -> Requirement:
-    """Return the requirement on the vote of a node where there are more than two classes."""
-    question, votes = one_of(0), list_of(n_classes, one_of(1, -1))
-    return Requirement(
-        f"0 or {votes.words} votes of 1 or -1",
-        lambda v: question.allows(v) or (votes.allows(v) and all(map(one_of(1, -1).allows, v))),
     )
 
 
@@ -447,7 +420,7 @@ _CHOICE = {
     "chosen.trials": Requirement("a list of trials", LIST.allows, _TRIAL),
     "held_out": Requirement("a list of pairs", LIST.allows, _HELD_OUT),
     "held_out_losses": Requirement("a list of losses", LIST.allows, _LOSSES),
-    "members": Requirement("a list of members", LIST.allows, list_of(3, _COUNTS)),
+    "members": Requirement("a list of members", LIST.allows, list_of(3, integer(0, 2**62))),
     "held_out_rules": integer(0, 2**30),
     "mean_error": SHARE,
 }

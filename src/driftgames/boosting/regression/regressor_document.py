@@ -16,6 +16,12 @@ import numpy as np
 from driftgames.boosting.data.bins import Array
 from driftgames.boosting.model.document import check_model, decode_fitted, encode_fitted
 from driftgames.boosting.model.sigmoids import Sigmoids
+from driftgames.boosting.model.tree_document import (
+    pack_trees,
+    smallest,
+    unpack_trees,
+    upgrade_trees,
+)
 from driftgames.boosting.parameters import Parameter
 from driftgames.boosting.regression.conformal import Places
 from driftgames.boosting.regression.outcome_thresholds import Thresholds
@@ -122,15 +128,14 @@ def _decode(
 def _encode_stage(stage: NumberStage) -> Content:
     """Return a stage: its booster without the sigmoid, and what makes numbers of its votes."""
     encoded = encode_fitted(replace(stage.model, calibration=None), stage.record)
-    asks = stage.model.trees.left > 0
-    positions = (stage.model.trees.vote > 0).sum(axis=1)
-    encoded["trees"]["vote"] = np.where(asks, 0, positions).tolist()
+    positions = (encoded["trees"]["vote"] > 0).sum(axis=1)
+    encoded["trees"]["vote"] = smallest(positions)
     thresholds = {
         each.name: getattr(stage.thresholds, each.name).tolist() for each in fields(Thresholds)
     }
     sigmoids = stage.sigmoids
     return {
-        "booster": encoded,
+        "booster": pack_trees(encoded),
         "thresholds": thresholds,
         "sigmoids": {
             "slopes": sigmoids.slopes.tolist(),
@@ -154,14 +159,17 @@ def _decode_stage(content: Content, n_features: int, settings: Mapping[str, Any]
         raise ValueError(
             f"n_features_in of a stage must be {n_features}; got {booster.get('n_features_in')}"
         )
+    booster = unpack_trees(booster)
     OBJECT.check("trees", booster.get("trees"))
     trees = dict(booster["trees"])
-    LIST.check("trees.left", trees.get("left"))
-    list_of(len(trees["left"]), integer(0, thresholds.size)).check("trees.vote", trees.get("vote"))
-    trees["vote"] = [
-        0 if left else [1 if k < position else -1 for k in range(thresholds.size)]
-        for left, position in zip(trees["left"], trees["vote"], strict=True)
-    ]
+    positions = trees.get("vote", np.zeros(0))
+    _POSITIONS.check("trees.vote", positions)
+    if positions.max(initial=0) > thresholds.size:
+        raise ValueError(
+            f"trees.vote must be positions from 0 to {thresholds.size}; got {positions.max()}"
+        )
+    above = np.arange(thresholds.size) < positions[:, None]
+    trees["vote"] = np.where(above, 1, -1).astype(np.int8)
     booster |= {"trees": trees, "estimator": _KIND, "parameters": {}}
     check_model(booster, {_KIND: {}}, (), pairs_of_example=int(thresholds.gaps.sum()))
     fitted = decode_fitted(booster, settings)
@@ -244,6 +252,10 @@ def _array(values: list[Any]) -> Array:
 
 _PLACES = _list(NUMBER.or_null)
 _NOT_NEGATIVE = Requirement("a finite number >= 0", lambda v: NUMBER.allows(v) and v >= 0)
+_POSITIONS = Requirement(
+    "an array of unsigned integers",
+    lambda v: isinstance(v, np.ndarray) and v.ndim == 1 and v.dtype.kind == "u",
+)
 _SCHEMA = {
     "estimator": one_of(_KIND),
     "parameters": OBJECT,
@@ -275,13 +287,15 @@ _NEW = {
 }
 
 
-def _name_what_is_new(content: Content) -> Content:
-    """Return the content of version 2: no examples were held out of everything."""
+def _upgrade(content: Content) -> Content:
+    """Return the content of version 2: trees are packed; no examples were held out of all."""
+    stages = [each | {"booster": upgrade_trees(each["booster"])} for each in content["stages"]]
     return {
         **content,
         "parameters": {**content["parameters"], "validation_fraction": None},
         "held_out": {**content["held_out"], "new_examples": None},
+        "stages": stages,
     }
 
 
-UPGRADES = {1: _name_what_is_new}
+UPGRADES = {1: _upgrade}
