@@ -51,6 +51,10 @@ class Settings(NamedTuple):
             rows on.
         patience (ROUNDS): Stop after this many rounds without a lower log-loss. Default: 10. It
             turns early stopping on.
+
+    Regression:
+        validation_fraction (SHARE): The share of the rows, from 0 to 1, that are held out of
+            everything: then intervals, CRPS and absolute error on new rows are promised.
     """
 
     algorithm: Annotated[str | None, one_of(ALGORITHMS)] = None
@@ -65,6 +69,7 @@ class Settings(NamedTuple):
     class_weight: str | None = None
     early_stopping: Annotated[str | None, one_of(STOPPING)] = None
     patience: OptionalCount = None
+    validation_fraction: float | None = None
 
     def _given(self) -> dict[str, Any]:
         """Return the parameters that the rounds depend on and that are not left open."""
@@ -117,7 +122,9 @@ class Settings(NamedTuple):
         return kind(**given)
 
     def weigh(self, booster: Any, labels: Any) -> None:
-        """Give a booster the class weights of the options, for these labels."""
+        """Give a booster the class weights of the options, for these labels of classes."""
+        if self.validation_fraction is not None:
+            fail("--validation-fraction goes with regression; folds hold out rows of classes")
         if self.class_weight is None:
             return
         weights: Any = self.class_weight

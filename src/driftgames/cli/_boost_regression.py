@@ -47,6 +47,7 @@ def make_regressor(settings: Settings, n_jobs: int) -> NHBoostDTRegressor:
         "max_bins": settings.bins,
         "max_leaves": settings.leaves,
         "n_estimators": settings.rounds,
+        "validation_fraction": settings.validation_fraction,
     }
     known: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     return NHBoostDTRegressor(n_jobs=n_jobs, **known)
