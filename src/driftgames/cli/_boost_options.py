@@ -20,6 +20,8 @@ STOPPING: dict[str, Any] = {"off": False, "on": True, "auto": "auto"}
 ALGORITHMS = tuple(name for name in BOOSTERS if name != "potential boost")
 """The boosters that need no potential."""
 
+_SAME_NAMES = ("d", "edge", "validation_fraction")  # options with the name of their parameter
+
 
 class Settings(NamedTuple):
     """The booster that the options ask for; None where they leave it open.
@@ -41,6 +43,10 @@ class Settings(NamedTuple):
     Stopping:
         early_stopping (WHEN): {0}. {early_stopping} Default: off.
         patience (N): {n_iter_no_change} Default: 10. It turns early stopping on.
+
+    Regression:
+        validation_fraction (SHARE): The share of the rows, from 0 to 1, that are held out of
+            everything: then intervals, CRPS and absolute error on new rows are promised.
     """
 
     algorithm: Annotated[str | None, one_of(ALGORITHMS)] = None
@@ -55,10 +61,11 @@ class Settings(NamedTuple):
     class_weight: str | None = None
     early_stopping: Annotated[str | None, one_of(STOPPING)] = None
     patience: str | None = None
+    validation_fraction: str | None = None
 
     def parameters(self) -> dict[str, Any]:
         """Return the parameters that are numbers, or "auto", and are not left open; checked."""
-        texts = {each: getattr(self, each) for each in (*PARAMETER_OF, "d", "edge")}
+        texts = {each: getattr(self, each) for each in (*PARAMETER_OF, *_SAME_NAMES)}
         return {
             PARAMETER_OF.get(option, option): _read_parameter(option, text)
             for option, text in texts.items()
@@ -103,7 +110,9 @@ class Settings(NamedTuple):
         return kind(**given)
 
     def weigh(self, booster: Any, labels: Any) -> None:
-        """Give a booster the class weights of the options, for these labels."""
+        """Give a booster the class weights of the options, for these labels of classes."""
+        if self.validation_fraction is not None:
+            fail("--validation-fraction goes with regression; folds hold out rows of classes")
         if self.class_weight is None:
             return
         weights: Any = self.class_weight

@@ -51,6 +51,9 @@ FEW_VALUES = 20_000
 MOST_LEAVES_OF_NUMBERS = 64
 """The most leaves that are tried where the outcome is a number: a round takes longer there."""
 
+MOST_ROUNDS_OF_NUMBERS = 800
+"""The most rounds that are tried there: of more of them the CRPS hardly falls."""
+
 FEW_CLASSES = 4
 """For more classes it is made of one."""
 
@@ -78,6 +81,8 @@ def choose_size(
     """
     columns, n_classes = rows.columns, rows.columns.n_leaf_classes
     stages = stages_for(n_classes, rows.n_rows) if n_rounds is None else [n_rounds]
+    if columns.gaps is not None and n_rounds is None:
+        stages = [n for n in stages if n <= MOST_ROUNDS_OF_NUMBERS]
     shapes = _open_shapes(job.shape, columns, rows.n_rows)
     track = _Track(job.rule, stages, threads, on_progress)
     all_folds = columns.gaps is not None  # the next stage needs votes on every example
