@@ -63,6 +63,19 @@ def test_a_label_that_leaves_is_found(browser, tmp_path):
     assert len(texts_outside(browser)) == 1
 
 
+def test_names_of_facts_stay_whole_beside_many_classes(browser, tmp_path):
+    facts = {"algorithm": "NHBoostDTClassifier", "classes": ", ".join(["very high"] * 12)}
+    page = ExplanationPage("facts", "yes", shapes(1.0), facts=facts)
+    show(browser, page, tmp_path / "p.html", PHONE)
+    browser.execute_script("document.querySelector('[for=tab2],[for=tab1]').click()")
+    heights = "return [...document.querySelectorAll('.facts th')].map((e) => e.clientHeight)"
+    found = browser.execute_script(heights)
+    assert len(found) == 2
+    assert max(found) < 400
+    widths = "return [...document.querySelectorAll('.facts th')].map((e) => e.clientWidth)"
+    assert min(browser.execute_script(widths)) > 80
+
+
 def visible(browser, selector):
     script = (
         "return [...document.querySelectorAll(arguments[0])].filter((e) => e.checkVisibility())"

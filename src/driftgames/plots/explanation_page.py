@@ -445,7 +445,7 @@ class ExplanationPage:
             f'<tr><th scope="row">{escape(str(name))}</th><td>{escape(text_of(value))}</td></tr>'
             for name, value in self.facts.items()
         )
-        facts = f"<h2>What was fitted</h2><table>{rows}</table>" if rows else ""
+        facts = f"<h2>What was fitted</h2><table class='facts'>{rows}</table>" if rows else ""
         text = f"<h2>What is guaranteed</h2><pre>{escape(self.guarantee)}</pre>"
         return facts + (text if self.guarantee else "")
 
