@@ -37,7 +37,7 @@ class Settings(NamedTuple):
 
     Size:
         rounds: How many stumps or trees vote. Default: nh-boost.dt chooses 25, 50, 100 and so on
-            on rows held out, up to 400 below 10,000 rows and 6,400 at the most; the others play
+            on rows held out, up to 400 below 10,000 rows and 1,600 at the most; the others play
             200.
         leaves: Most leaves of a tree; 2 makes stumps. Default: nh-boost.dt chooses 2, 4, 8, 16 or
             32 on rows held out (for K classes 2, K + 2, 4K or 8K); the others have stumps.
