@@ -1,17 +1,13 @@
 """How often error and log-loss exceed what a booster promises, on known distributions.
 
 ``python -m bench new_examples``. Every draw is a new training set. The true error and log-loss of
-each booster that held examples out are found from the chance of each label at 10,000 points. The
-boundary of `LARGE` examples is moved, so that small sets have one part held out too. Tables of
-binary columns have many equal rows, some with opposite labels; their error is exact.
+each booster that held examples out are found from the chance of each label at 10,000 points. Tables
+of binary columns have many equal rows, some with opposite labels; their error is exact.
 """
 
 from __future__ import annotations
 
-import math
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -19,7 +15,6 @@ import numpy as np
 
 from bench.harness import Tell, silent
 from driftgames.boosting import NHBoostDTClassifier
-from driftgames.boosting.fit import folds
 from driftgames.boosting.model.fitted_model import FittedModel
 from driftgames.boosting.promises import promise_of
 from driftgames.certificates import NewExamples, coin_interval
@@ -32,14 +27,13 @@ DISCRETE_DRAWS = 100
 
 
 class Way(NamedTuple):
-    """How labels are drawn and examples held out: one part of ten, or five folds in turn.
+    """How labels are drawn, and what the examples held out choose.
 
     Examples are points of the square, or rows of binary columns if their number is given.
     """
 
     labels: str
     name: str
-    one_part: bool
     settings: dict[str, Any]
     n_examples: int = N_EXAMPLES
     n_binary: int = 0
@@ -64,19 +58,17 @@ class Way(NamedTuple):
 FIXED = {"n_estimators": 10, "max_leaves": 2, "ensemble": True}
 CHOSEN = {"max_leaves": 2}
 WAYS = (
-    Way("diagonal", "one part", True, FIXED),
-    Way("diagonal", "one part, chosen", True, CHOSEN),
-    Way("diagonal", "five folds", False, FIXED),
-    Way("coin", "one part, chosen", True, CHOSEN),
-    Way("coin", "five folds, chosen", False, CHOSEN),
+    Way("diagonal", "five folds", FIXED),
+    Way("diagonal", "five folds, chosen", CHOSEN),
+    Way("coin", "five folds, chosen", CHOSEN),
 )
 DISCRETE = (
-    Way("coin", "default", False, {}, 2_000, 7),
-    Way("coin", "default", False, {}, 2_000, 10),
-    Way("coin", "32 leaves", False, {"n_estimators": 100, "max_leaves": 32}, 2_000, 10),
-    Way("coin", "default", False, {}, 8_000, 9),
-    Way("weak logit", "default", False, {}, 2_000, 9),
-    Way("weak logit", "default", False, {}, 8_000, 9),
+    Way("coin", "default", {}, 2_000, 7),
+    Way("coin", "default", {}, 2_000, 10),
+    Way("coin", "32 leaves", {"n_estimators": 100, "max_leaves": 32}, 2_000, 10),
+    Way("coin", "default", {}, 8_000, 9),
+    Way("weak logit", "default", {}, 2_000, 9),
+    Way("weak logit", "default", {}, 8_000, 9),
 )
 """Ways with tables of binary columns."""
 
@@ -101,17 +93,6 @@ CHANCES = {"diagonal": diagonal, "coin": coin, "weak logit": weak_logit}
 
 _ENDS = (np.arange(SIDE) + 0.5) / SIDE
 POINTS = np.stack([each.ravel() for each in np.meshgrid(_ENDS, _ENDS)], axis=1)
-
-
-@contextmanager
-def many_from(n_examples: float) -> Iterator[None]:
-    """Hold out one part from this number of examples on."""
-    before = folds.LARGE
-    folds.LARGE = n_examples  # type: ignore[assignment]
-    try:
-        yield
-    finally:
-        folds.LARGE = before
 
 
 def parts_of(booster: NHBoostDTClassifier) -> list[FittedModel]:
@@ -157,7 +138,7 @@ def fitted(
     """Return a booster of one draw, and its promise."""
     X, chance = way.draw(rng, n_examples)
     y = (rng.random(n_examples) < chance).astype(int)
-    with many_from(0 if way.one_part else math.inf), warnings.catch_warnings():
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         booster = NHBoostDTClassifier(n_jobs=1, **way.settings).fit(X, y)
     # what `certificate_` begins with; Theorem 3, which follows there, takes ten times as long

@@ -13,13 +13,13 @@ SIZE = {"n_estimators": 3, "max_leaves": 2, "ensemble": True}
 
 
 def test_the_points_of_binary_columns_are_all_rows_once():
-    points = Way("coin", "", False, {}, 10, 4).points
+    points = Way("coin", "", {}, 10, 4).points
     assert points.shape == (16, 4)
     assert len(np.unique(points, axis=0)) == 16
 
 
 def test_the_weak_logit_has_chances_of_both_sides_and_mean_one_half():
-    chance = new_examples.weak_logit(Way("weak logit", "", False, {}, 10, 9).points)
+    chance = new_examples.weak_logit(Way("weak logit", "", {}, 10, 9).points)
     assert chance.mean() == pytest.approx(0.5)
     assert 0.1 < chance.min() < 0.4 < 0.6 < chance.max() < 0.9
 
@@ -32,8 +32,8 @@ def test_discrete_tables_have_coins_and_a_logit_on_seven_to_ten_columns():
 
 def test_misses_are_counted_on_tables_of_equal_rows(monkeypatch):
     ways = (
-        Way("coin", "small", False, SIZE, 300, 3),
-        Way("weak logit", "small", False, SIZE, 300, 3),
+        Way("coin", "small", SIZE, 300, 3),
+        Way("weak logit", "small", SIZE, 300, 3),
     )
     monkeypatch.setattr(new_examples, "DISCRETE", ways)
     table = new_examples.discrete_table(2, silent)

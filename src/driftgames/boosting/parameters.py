@@ -375,8 +375,8 @@ N_ESTIMATORS = Parameter(
         """n_estimators : int or "auto"
             The largest number of rounds: one weak hypothesis votes for each. "auto" chooses by the
             log-loss on examples held out, and doubles from 25 on as long as that gains: up to 400
-            below 10,000 examples, 1,600 below 50,000 and 6,400 from there on (docs/choosing.md);
-            `chosen_` tells what was chosen. With ``early_stopping`` it is 400."""
+            below 10,000 examples and 1,600 from there on (docs/choosing.md); `chosen_` tells what
+            was chosen. With ``early_stopping`` it is 400."""
     ),
     Requirement(
         'an integer from 1 or "auto"', lambda v: v == "auto" or (type(v) is int and v >= 1)

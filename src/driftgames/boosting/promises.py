@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from driftgames.boosting.fit import folds
 from driftgames.boosting.fit.race import stages_for
 from driftgames.boosting.model.choice import Choice
 from driftgames.boosting.model.fitted_model import FittedModel
 from driftgames.boosting.model.training_record import TrainingRecord, count_sigmoids, take_turns
 from driftgames.certificates.certificate import Bound
 from driftgames.certificates.margins import MarginCertificate, MemberEdges
-from driftgames.certificates.new_examples import MEAN, OWN, REFIT, NewExamples, name_boosters
+from driftgames.certificates.new_examples import MEAN, REFIT, NewExamples, name_boosters
 from driftgames.certificates.new_log_loss import NewLogLoss
 
 
@@ -28,9 +27,7 @@ def promise_of(record: TrainingRecord, n_classes: int = 2) -> NewExamples:
     if held_out is None or not held_out.n_examples:
         return NewExamples((), (), caveat=_none_held_out(record))
     n_folds = len(held_out.n_examples)
-    model = REFIT
-    if members:
-        model = OWN if len(members) == n_folds == 1 else MEAN
+    model = MEAN if members else REFIT
     n_candidates, caveat = _count_candidates(record, n_classes)
     n_examples, n_errors, losses, n_rules, _ = held_out
     log_loss = None
@@ -77,9 +74,7 @@ def _count_trials(choice: Choice | None, n_classes: int) -> tuple[int, int]:
     sizes = {trial.max_leaves for trial in choice.trials}
     # every size plays two stages at least, where there are several
     several = len({trial.n_estimators for trial in choice.trials}) > 1
-    # one fold is held out where there are many examples
-    n_examples = choice.n_examples if choice.n_folds > 1 else folds.LARGE
-    return len(sizes), len(stages_for(n_classes, n_examples)) if several else 1
+    return len(sizes), len(stages_for(n_classes, choice.n_examples)) if several else 1
 
 
 def mean_certificate(

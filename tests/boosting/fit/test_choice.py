@@ -15,8 +15,10 @@ from driftgames.boosting import (
     NHBoostDTClassifier,
     NoEdgeWarning,
 )
+from driftgames.boosting.data.row_sample import hash_rows
 from driftgames.boosting.fit import choosing, fit_booster
 from driftgames.boosting.fit import race as races
+from driftgames.boosting.fit.folds import RowKeys
 from driftgames.boosting.fit.race import STAGES
 from driftgames.boosting.model.choice import Choice, Trial
 from driftgames.boosting.persistence import encode_model
@@ -56,10 +58,10 @@ def _short(monkeypatch):
 
 @pytest.fixture(params=["few values", "folds", "scout", "many examples"])
 def many(request, monkeypatch):
-    """As what the examples count: as few, or a fold races alone, or a sample and one part."""
+    """As what the examples count: as few, or a fold races alone, or a sample before it."""
     if request.param != "few values":
         monkeypatch.setattr(choosing, "FEW_VALUES", 100)
-    if request.param == "scout":
+    if request.param in ("scout", "many examples"):
         monkeypatch.setattr(choosing, "SCOUTED", 100)
     if request.param == "many examples":
         monkeypatch.setattr("driftgames.boosting.fit.folds.LARGE", 200)
@@ -129,29 +131,52 @@ def test_from_scouted_examples_on_the_first_fold_races_alone(monkeypatch):
     assert len(booster.record_.members) % 5 == 0
 
 
-def test_many_examples_choose_leaves_on_a_sample_and_rounds_on_one_part(monkeypatch):
+@pytest.fixture
+def few_are_many(monkeypatch):
+    """As if some hundred examples were many: a sample scouts."""
     monkeypatch.setattr("driftgames.boosting.fit.folds.LARGE", 200)
+    monkeypatch.setattr(choosing, "SCOUTED", 100)
     monkeypatch.setattr(choosing, "SAMPLE", 120)
-    booster = NHBoostDTClassifier().fit(X, TWO)
+    monkeypatch.setattr(choosing, "FEW_VALUES", 100)
+
+
+@pytest.mark.usefixtures("few_are_many")
+def test_many_examples_choose_leaves_on_a_sample_and_two_sizes_play_on_all_folds():
+    rng = np.random.default_rng(1)
+    rows = rng.normal(size=(N, 3))
+    y = rows[:, 0] + rng.normal(size=N) > 0  # small trees suit it
+    booster = NHBoostDTClassifier().fit(rows, y)
     chosen, record = booster.chosen_, booster.record_
-    assert chosen.n_folds == 1
-    assert N // 10 - 2 <= chosen.n_examples <= N // 10 + 3
+    assert (chosen.n_folds, chosen.n_examples) == (5, N)
     assert {trial.max_leaves for trial in chosen.trials} == {2, 4, 8, 16}
-    last = [trial for trial in chosen.trials if trial.outcome == "chosen"]
-    assert len(last) == 1
-    assert last[0][:2] == (chosen.max_leaves, chosen.n_estimators)
-    assert len(record.members) == 1
-    assert booster.n_iter_ == record.members[0].n_rounds == chosen.n_estimators
-    assert record.members[0].mass == N - chosen.n_examples == record.margins.masses.sum()
-    assert sum(record.held_out.n_examples) == chosen.n_examples
+    first, last = chosen.trials[:-2], chosen.trials[-2:]
+    assert [trial.outcome for trial in chosen.trials].count("chosen") == 1
+    assert (chosen.max_leaves, chosen.n_estimators, "chosen") in [(*t[:2], t[4]) for t in last]
+    assert last[0].max_leaves < last[1].max_leaves
+    # the rounds are those of the first fold
+    assert {trial[:2] for trial in last} < {trial[:2] for trial in first}
+    assert len(record.members) in (5, 10)
+    assert sum(each.mass for each in record.members[:5]) == 4 * N
+    assert record.margins.masses.sum() == N == sum(record.held_out.n_examples)
     assert booster.certificate_.holds
-    given = NHBoostDTClassifier(max_leaves=4).fit(X, TWO)
+    assert booster.certificate_.new_examples.model == "mean"
+    given = NHBoostDTClassifier(max_leaves=4).fit(rows, y)
     assert {trial.max_leaves for trial in given.chosen_.trials} == {4}
-    assert len(given.chosen_.trials) <= 3  # no sample is needed for one size
+    assert len(given.chosen_.trials) <= 3 + 1  # no sample is needed for one size
 
 
+@pytest.mark.usefixtures("few_are_many")
+def test_a_sample_that_holds_no_example_of_a_class_out_chooses_nothing():
+    rare = np.zeros(N, dtype=int)
+    sample = choosing.sample_rows(RowKeys(hash_rows(X), rare, None))
+    rare[[sample[0], np.setdiff1d(np.arange(N), sample)[0]]] = 1
+    chosen = NHBoostDTClassifier().fit(X, rare).chosen_
+    assert {trial.max_leaves for trial in chosen.trials} == {2, 4, 8, 16}
+    assert len(chosen.trials) == 2 + len({trial[:2] for trial in chosen.trials})
+
+
+@pytest.mark.usefixtures("few_are_many")
 def test_many_examples_try_the_leaves_that_the_sample_chose_and_larger_ones(monkeypatch):
-    monkeypatch.setattr("driftgames.boosting.fit.folds.LARGE", 200)
     monkeypatch.setattr(choosing, "SAMPLE", 150)
     rows = np.random.default_rng(4).normal(size=(300, 2))
     chosen = NHBoostDTClassifier().fit(rows, rows[:, 0] * rows[:, 1] > 0).chosen_
@@ -315,11 +340,11 @@ def test_a_choice_is_shown_drawn_and_compared_without_its_seconds():
     assert after.seconds == 3.0
 
 
-ENDS = {
+MOST_ROUNDS = {
     "few values": 5 * (4 * 12),  # folds, sizes, rounds
     "folds": 5 * (4 * 12),
     "scout": 4 * 12 + 4 * (3 * 12),  # the first fold of all sizes, four others of three
-    "many examples": 4 * 12 + 3 * 12,  # of a sample, then of all rows
+    "many examples": 4 * 12 + 3 * 12 + 4 * (2 * 12),  # of a sample before that; others of two
 }
 
 
@@ -342,9 +367,9 @@ def test_a_bar_shows_the_race_and_its_end(monkeypatch, many):
     monkeypatch.setattr(fit_booster, "progress", Bar)
     model = NHBoostDTClassifier(verbose=1).fit(X, TWO)
     words, how, played = bars[0]
-    assert (words, how) == (("choosing a size", ENDS[many], "rounds"), {"at_most": True})
-    assert model.chosen_.max_leaves < played <= ENDS[many]
-    assert played == ENDS[many] or many in ("scout", "many examples")
+    assert (words, how) == (("choosing a size", MOST_ROUNDS[many], "rounds"), {"at_most": True})
+    assert model.chosen_.n_estimators < played <= MOST_ROUNDS[many]
+    assert played == MOST_ROUNDS[many] or many in ("scout", "many examples")
 
 
 BAD = [

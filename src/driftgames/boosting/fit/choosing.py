@@ -1,13 +1,12 @@
 """Which sizes race, on which examples and which folds.
 
-- Below `SCOUTED` examples five parts are held out in turn.
-- From there on the first fold races alone, and its best sizes play on all five folds.
+- Below `SCOUTED` examples all `N_FOLDS` folds race.
+- From there on the first fold races alone, and its best sizes play on the other folds.
 - Up to `FEW_VALUES` values, examples times columns, and `FEW_CLASSES` classes a mean is made of
   `N_REPEATS` races, each on other folds. The first one tells what was chosen.
-- From `LARGE` examples on a sample of `SAMPLE` examples scouts, with one part of five held out. The
-  best size of the sample and the next larger ones then race on all examples but a tenth: the more
-  examples there are, the larger the trees that pay. The tenth chooses among them, chooses the
-  rounds, and calibrates the winner, which is the model.
+- From `LARGE` examples on a sample of `SAMPLE` examples scouts. Its best size and the next larger
+  ones race on the first fold of all examples: the more there are, the larger the trees that pay.
+  The `FEW_SIZES` best ones play on the other folds; with thresholds as many as before.
 """
 
 from __future__ import annotations
@@ -28,7 +27,6 @@ from driftgames.boosting.fit.race import (
     MOST_SIZES,
     Entrant,
     Race,
-    last_stage,
     most_rounds,
     run_race,
     run_scouted,
@@ -51,9 +49,6 @@ FEW_VALUES = 20_000
 MOST_LEAVES_OF_NUMBERS = 64
 """The most leaves that are tried where the outcome is a number: a round takes longer there."""
 
-MOST_ROUNDS_OF_NUMBERS = 800
-"""The most rounds that are tried there: of more of them the CRPS hardly falls."""
-
 FEW_CLASSES = 4
 """For more classes it is made of one."""
 
@@ -61,10 +56,12 @@ N_REPEATS = 3
 """The number of these races."""
 
 SAMPLE = 25_000
-"""The number of examples that choose the leaves where there are many."""
+"""The number of examples that scout from `folds.LARGE` on."""
+
+FEW_SIZES = 2
+"""The number of sizes that then play on all folds: a third brings little."""
 
 _SCOUTED_ROUNDS = 400  # the most that a sample plays
-_LAST_FOLDS = 10  # of many examples, the last fit holds out one of ten folds
 
 
 def choose_size(
@@ -79,56 +76,56 @@ def choose_size(
 
     ``n_rounds`` is None if they are chosen too. None where a class has one example only.
     """
-    columns, n_classes = rows.columns, rows.columns.n_leaf_classes
-    stages = stages_for(n_classes, rows.n_rows) if n_rounds is None else [n_rounds]
-    if columns.gaps is not None and n_rounds is None:
-        stages = [n for n in stages if n <= MOST_ROUNDS_OF_NUMBERS]
-    shapes = _open_shapes(job.shape, columns, rows.n_rows)
+    columns, shapes = rows.columns, _open_shapes(job.shape, rows.columns, rows.n_rows)
+    stages = _open_stages(columns, rows.n_rows, n_rounds)
     track = _Track(job.rule, stages, threads, on_progress)
-    all_folds = columns.gaps is not None  # the next stage needs votes on every example
-    if not is_large(rows.n_rows):
-        race = track.race(rows, shapes, make_folds(keys, N_FOLDS))
-        few = rows.n_rows * columns.n_features <= FEW_VALUES
-        few = few and columns.classes.size <= FEW_CLASSES
-        quiet = replace(track, on_progress=_ignore)
-        repeats = (
-            partial(quiet.race, rows, shapes, make_folds(keys.repeat(k), N_FOLDS))
-            for k in range(1, N_REPEATS if few else 1)
-        )
-        return race and replace(race, repeats=tuple(repeats))
-    first: Race | None = None
-    if len(shapes) > 1:
+    scouted: Race | None = None
+    if is_large(rows.n_rows) and len(shapes) > 1:
         sample = sample_rows(keys)
         folds = make_folds(keys.take(sample), N_FOLDS).first(1)
         scout = replace(track, stages=_scouted(stages))
-        first = scout.race(rows.take(sample), shapes, folds)
-        if first is None:
-            return None
-        shapes = _larger_shapes(first, shapes)
-    folds = make_folds(keys, N_FOLDS) if all_folds else make_folds(keys, _LAST_FOLDS).first(1)
-    last = track.race(rows, shapes, folds, n_threads=1 if all_folds else threads.n_threads)
-    if last is None or first is None:
-        return last
-    return replace(last, choice=last.choice.after(first.choice))
+        scouted = scout.race(rows.take(sample), shapes, folds)
+        shapes = shapes if scouted is None else _larger_shapes(scouted, shapes)
+    race = track.race(rows, shapes, make_folds(keys, N_FOLDS))
+    if race is None:
+        return None
+    if scouted is not None:
+        race = replace(race, choice=race.choice.after(scouted.choice))
+    few = rows.n_rows * columns.n_features <= FEW_VALUES and columns.classes.size <= FEW_CLASSES
+    quiet = replace(track, on_progress=_ignore)
+    repeats = (
+        partial(quiet.race, rows, shapes, make_folds(keys.repeat(k), N_FOLDS))
+        for k in range(1, N_REPEATS if few else 1)
+    )
+    return replace(race, repeats=tuple(repeats))
 
 
 def count_rounds(job: Job, rows: LocalRows, n_rounds: int | None) -> int:
-    """Return the most rounds that the folds of all sizes play in `choose_size`, on a sample too."""
+    """Return the most rounds that all folds play in `choose_size`, those on a sample too."""
     columns, n_rows = rows.columns, rows.n_rows
-    n_classes, shapes = columns.n_leaf_classes, _open_shapes(job.shape, columns, rows.n_rows)
-    stages = stages_for(n_classes, n_rows) if n_rounds is None else [n_rounds]
+    stages, n_sizes = (
+        _open_stages(columns, n_rows, n_rounds),
+        len(_open_shapes(job.shape, columns, n_rows)),
+    )
+    if n_rows < SCOUTED:
+        return N_FOLDS * n_sizes * stages[-1]
+    most = 0
+    if is_large(n_rows) and n_sizes > 1:
+        most, n_sizes = n_sizes * _scouted(stages)[-1], min(n_sizes, MOST_SIZES)
+    others = (N_FOLDS - 1) * min(n_sizes, _most_sizes(columns, n_rows))
+    return most + (n_sizes + others) * stages[-1]
 
-    def rounds(stages: Sequence[int], n_rows: int) -> list[int]:
-        fitted = [shape.fitted_to(n_classes, n_rows) for shape in shapes]
-        limits = [most_rounds(each.most_leaves or 0, columns.cost, n_rows, 0) for each in fitted]
-        return [last_stage(stages, limit) for limit in limits]
 
-    every = rounds(stages, n_rows)
-    best = sum(sorted(every)[-MOST_SIZES:])
-    if not is_large(n_rows):
-        return N_FOLDS * sum(every) if n_rows < SCOUTED else sum(every) + (N_FOLDS - 1) * best
-    scouted = rounds(_scouted(stages), SAMPLE) if len(shapes) > 1 else []
-    return sum(scouted) + (1 if columns.gaps is None else N_FOLDS) * best
+def _open_stages(columns: Columns, n_rows: int, n_rounds: int | None) -> list[int]:
+    """Return the numbers of rounds to choose from; ``n_rounds`` alone if it is given."""
+    if n_rounds is not None:
+        return [n_rounds]
+    return stages_for(columns.n_leaf_classes, n_rows, thresholds=columns.gaps is not None)
+
+
+def _most_sizes(columns: Columns, n_rows: int) -> int:
+    """Return how many sizes play on all folds after the first one."""
+    return FEW_SIZES if is_large(n_rows) and columns.gaps is None else MOST_SIZES
 
 
 def _scouted(stages: list[int]) -> list[int]:
@@ -174,18 +171,12 @@ class _Track:
     threads: Threads
     on_progress: Callable[[int], None]
 
-    def race(
-        self,
-        rows: LocalRows,
-        shapes: Sequence[TreeShape],
-        folds: Folds,
-        *,
-        n_threads: int = 1,
-    ) -> Race | None:
+    def race(self, rows: LocalRows, shapes: Sequence[TreeShape], folds: Folds) -> Race | None:
         """Let shapes race on folds; None if there are none."""
         if not folds.numbers:
             return None
         columns, n_classes = rows.columns, rows.columns.n_leaf_classes
+        thresholds = columns.gaps is not None
         fitted = [shape.fitted_to(n_classes, rows.n_rows) for shape in shapes]
         coded: dict[tuple[int, bool], tuple[CategoryEncoder | None, BinnedData]] = {}
         entrants = []
@@ -199,15 +190,15 @@ class _Track:
                     coded[which] = rows.coded(held_out, ranked=which[1])
                 encoder, binned = coded[which]
                 labels = folds.outcomes.labels
-                learner = columns.learner(binned, shape, labels, n_threads)
+                learner = columns.learner(binned, shape, labels)
                 fits.append(FoldFit(learner, held_out, self.rule, self.stages[-1]))
                 encoders.append(encoder)
             leaves = shape.most_leaves or 0
-            most = most_rounds(leaves, columns.cost, rows.n_rows, binned.n_codes)
+            size = leaves, columns.cost, rows.n_rows, binned.n_codes
+            most = most_rounds(*size, thresholds=thresholds)
             entrants.append(Entrant(leaves, fits, folds, encoders, most))
-        scouts = rows.n_rows >= SCOUTED and len(folds.numbers) > 1
-        run = run_scouted if scouts else run_race
-        # folds of several threads play one after the other
-        return run(
-            entrants, self.stages, None if n_threads > 1 else self.threads.pool, self.on_progress
-        )
+        pool, on_progress = self.threads.pool, self.on_progress
+        if rows.n_rows < SCOUTED or len(folds.numbers) == 1:
+            return run_race(entrants, self.stages, pool, on_progress)
+        n_sizes = _most_sizes(columns, rows.n_rows)
+        return run_scouted(entrants, self.stages, pool, on_progress, n_sizes=n_sizes)

@@ -1,7 +1,8 @@
 """Folds: fits that hold rows out. Votes on these rows calibrate a booster and choose its size.
 
-Votes on the training examples are too good to calibrate with. Below `SMALL` examples each of ten
-parts is held out in turn, below `LARGE` each of five, and from there on one part of five.
+Votes on the training examples are too good to calibrate with. Where a size is given, each of
+ten parts is held out in turn below `SMALL` examples, below `LARGE` each of five, and from there on
+one part of five. `choosing` tells how many folds a race has.
 
 The rows of a fold that are held out keep their place among the binned rows with a sample weight of
 zero. They go through every tree, and their mistakes are counted: that is their vote. So a fold
@@ -34,7 +35,7 @@ SMALL = 10_000
 """Below this number of examples there are ten parts."""
 
 LARGE = 50_000
-"""From this number of examples on, only one of five parts is held out."""
+"""From this number of examples on, one of five parts calibrates a given size."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,15 +111,14 @@ def is_small(n_examples: int) -> bool:
 
 
 def is_large(n_examples: int) -> bool:
-    """Whether there are many examples: one fold is enough."""
+    """Whether there are many examples."""
     return n_examples >= LARGE
 
 
 def make_folds(keys: RowKeys, n_folds: int | None = None) -> Folds:
     """Deal examples to folds by their contents.
 
-    Default: ten folds below `SMALL` examples, else five. From `LARGE` on only one is played, but of
-    thresholds all: the next stage needs the votes on every example.
+    Default: ten folds below `SMALL` examples, else five, of which one is played from `LARGE` on.
     """
     labels, sample_weight = keys.labels, keys.sample_weight
     weights = SampleWeights(np.ones(labels.size, np.int64), True)
@@ -131,12 +131,11 @@ def make_folds(keys: RowKeys, n_folds: int | None = None) -> Folds:
     if gaps is not None:
         outcomes = ThresholdOutcomes(labels, masses, gaps, scale)
     ranks = rank_rows(keys.hashes, labels, None if sample_weight is None else masses)
-    if n_folds is None:
-        n_folds = 10 if is_small(labels.size) else 5
-    fold_of = ranks % n_folds
+    n_parts = n_folds or (10 if is_small(labels.size) else 5)
+    fold_of = ranks % n_parts
     numbers: tuple[int, ...] = ()
     if outcomes.can_be_held_out():
-        played = range(1 if is_large(labels.size) and gaps is None else n_folds)
+        played = range(1 if n_folds is None and is_large(labels.size) else n_parts)
         numbers = tuple(k for k in played if (fold_of == k).any())
     return Folds(fold_of, numbers, outcomes)
 
@@ -146,49 +145,61 @@ class FoldFit:
 
     There are at most ``most_rounds`` rounds.
 
-    A race has many of them, and few play at a time: the game begins with the first round, and rests
-    between two calls of `votes`.
+    A race has many of them, and few play at a time: the game begins with the first round, rests
+    between two calls of `votes`, and ends with `keep`.
     """
 
     def __init__(
         self, learner: TreeLearner, held_out: BoolArray, rule: GameRule, most_rounds: int
     ) -> None:
-        data, shape = learner.data, learner.shape
-        self._order = np.arange(data.n_rows) if data.order is None else data.order
-        weights = np.where(held_out[self._order], 0, learner.sample_weights)
-        least = max(1, min(shape.min_samples_leaf, int(np.count_nonzero(weights)) // 2))
-        shape = replace(shape, min_samples_leaf=least)
-        self.learner = replace(learner, shape=shape, sample_weights=weights)
-        self._rule, self._most_rounds = rule, most_rounds
-        self._default = self.learner.default_vote
+        self._held_out, self._rule, self._most_rounds = held_out, rule, most_rounds
+        self._order = slice(None) if learner.data.order is None else learner.data.order
+        weights = self._weigh(learner)
+        least = max(1, min(learner.shape.min_samples_leaf, int(np.count_nonzero(weights)) // 2))
+        self.learner = replace(learner, shape=replace(learner.shape, min_samples_leaf=least))
+        seen = replace(learner, sample_weights=weights)
+        self.mass, self._default = seen.mass, seen.default_vote
         self._ended = False
+        self._kept: list[Round] | None = None
+
+    def _weigh(self, learner: TreeLearner) -> IntArray:
+        """Return the sample weights, zero for the rows that are held out."""
+        return np.where(self._held_out[self._order], 0, learner.sample_weights)
 
     @cached_property
     def _game(self) -> LocalGame:
-        return self._rule.begin(self.learner, self._most_rounds)
+        learner = replace(self.learner, sample_weights=self._weigh(self.learner))
+        return self._rule.begin(learner, self._most_rounds)
 
     def votes(self, n_rounds: int) -> FloatArray:
         """Play until there are ``n_rounds`` rounds; return the votes on all examples."""
         if not self._ended:
             self._ended = not self._game.play_until(n_rounds)
             self._game.rest()
-        n_votes = self._default.size
-        votes = np.empty((self._order.size, n_votes) if n_votes > 1 else self._order.size)
+        n_rows, n_votes = self.learner.data.n_rows, self._default.size
+        votes = np.empty((n_rows, n_votes) if n_votes > 1 else n_rows)
         played = self._game.n_rounds > 0
         votes[self._order] = self._game.votes() if played else self._default.reshape(-1)
         return votes
 
+    def keep(self, n_rounds: int) -> None:
+        """Keep the first rounds and free the game: there are no votes after it."""
+        self._kept = self.rounds(n_rounds)
+        del self._game
+
     def rounds(self, n_rounds: int) -> list[Round]:
         """Return the first rounds."""
+        if self._kept is not None:
+            return self._kept[:n_rounds]
         return self._game.rounds(0, self.count(n_rounds))
 
     def to_values(self, rounds: Sequence[Round]) -> Stumps | Trees:
         """Return the hypotheses of rounds on feature values."""
-        return self._game.to_values(rounds)
+        return self.learner.to_values([each.tree for each in rounds])
 
     def count(self, n_rounds: int) -> int:
         """Return how many of the first rounds were played: fewer if no tree had an edge."""
-        return min(n_rounds, self._game.n_rounds)
+        return min(n_rounds, self._game.n_rounds if self._kept is None else len(self._kept))
 
 
 def play_folds(

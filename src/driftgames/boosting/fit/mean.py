@@ -1,7 +1,8 @@
 """The mean of the boosters of folds as one model.
 
-The mean is made of the folds of the winner of a race. The folds of the size of the second least
-log-loss join them, and those of the third, if that lowers the log-loss on the examples held out.
+The mean is made of the folds of the winner of a race. Where other sizes have played on all folds,
+the folds of the size of the second least log-loss join them, and those of the third, if that lowers
+the log-loss on the examples held out.
 Few examples race on several choices of folds: then the means of all races are averaged.
 
 The mean of boosters is one booster: that of all their hypotheses, with a weight for each vote. The
@@ -59,7 +60,7 @@ class Mean:
         """Return the mean of entrants with these weights."""
         totals = [w * each.n_votes for w, each in zip(weights, entrants, strict=True)]
         held_out = _combine(totals, [each.held_out[each.best] for each in entrants])
-        votes = _combine(totals, [each.mean_votes() for each in entrants])
+        votes = _combine(totals, [each.mean_votes for each in entrants])
         outcomes = entrants[0].folds.held_out
         calibration = outcomes.calibrate(held_out)
         loss = outcomes.mean(outcomes.losses(held_out, calibration))
@@ -103,8 +104,7 @@ def mean_of(race: Race) -> Mean | None:
 
     None if no fit has a hypothesis.
     """
-    # one fold has one booster: the promise about new examples is about the model itself
-    mean = best_mean(race.ranked if len(race.winner.fits) > 1 else race.ranked[:1])
+    mean = best_mean(race.ranked)
     if mean is None:
         return None
     others = (best_mean(each.ranked) for repeat in race.repeats if (each := repeat()) is not None)
@@ -162,22 +162,18 @@ def average(
         encoder=union,
         calibration=mean.calibration,
     )
-    seen = np.ones(masses.size, dtype=bool)
-    folds = mean.entrants[0].folds
-    if len(fits) == 1:  # the promise of one booster is about the examples that it has seen
-        seen = folds.fold_of != folds.numbers[0]
-    votes, outcomes = mean.votes[seen], replace(folds.outcomes, masses=masses).take(seen)
+    outcomes = replace(mean.entrants[0].folds.outcomes, masses=masses)
     members = [
-        Member(len(each), fit.learner.mass, k % n_folds)
+        Member(len(each), fit.mass, k % n_folds)
         for k, (each, fit) in enumerate(zip(played, fits, strict=True))
     ]
     record = TrainingRecord(
         {name: column(name) for name in COLUMNS},
-        outcomes.margins(votes),
+        outcomes.margins(mean.votes),
         settings,
         choice=choice,
         members=tuple(members),
-        mean_error=outcomes.error(votes),
+        mean_error=outcomes.error(mean.votes),
     )
     return Fitted(model, record, mean.held_out)
 

@@ -18,8 +18,8 @@ Not all trials are played. Let :math:`\ell(s)` be the mean log-loss of a size af
 Sums are rounded once, and folds are made of the contents of rows. So the choice does not depend on
 the order of the examples, on threads or on batches.
 
-Many examples can be *scouted*: the first fold races alone. Then its three best sizes play on all
-folds, each up to its best stage, and the least mean log-loss on all of them chooses the size.
+Many examples can be *scouted*: the first fold races alone. Then its best sizes play on all folds,
+each up to its best stage, and the least mean log-loss on all of them chooses the size.
 
 `mean.Mean` tells which boosters the model is made of.
 """
@@ -31,7 +31,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from itertools import islice
+from functools import partial
 
 import numpy as np
 
@@ -54,7 +54,7 @@ MANY = 10_000
 """From this number of examples on, one flat stage says nothing, and more rounds are tried."""
 
 MOST_SIZES = 3
-"""The largest number of sizes in a mean, and of those that go on after the first fold."""
+"""The largest number of sizes in a mean, and of those that go on after a fold or a sample."""
 
 _LEAST_EXAMPLES = 10  # for each leaf
 _MORE_EXAMPLES = 100  # for each leaf of larger trees
@@ -62,8 +62,10 @@ _MANY_CLASSES = 10  # beyond them a trial is slow
 _BEHIND = 2.0  # standard errors by which a size that is dropped is behind
 _FORESEEN = 3  # stages whose gains are foreseen
 _USUAL_BINS = 10_000  # of all features; more of them make a round slower
-_BUDGETS = ((50_000, 6400, 102_400), (MANY, 1600, 51_200), (0, 400, math.inf))
+_BUDGETS = ((MANY, 1600, 51_200), (0, 400, math.inf))
 """From a number of examples on, the most rounds, and the most rounds times leaves."""
+_THRESHOLD_BUDGETS = ((50_000, 800, 102_400), (MANY, 800, 51_200), _BUDGETS[-1])
+"""The same where the outcome is a number."""
 
 
 def sizes_for(n_classes: int, n_examples: int) -> list[int]:
@@ -92,43 +94,37 @@ def sizes_for(n_classes: int, n_examples: int) -> list[int]:
     return sorted(set(sizes))
 
 
-def stages_for(n_classes: int, n_examples: int) -> list[int]:
+def stages_for(n_classes: int, n_examples: int, *, thresholds: bool = False) -> list[int]:
     """Return the numbers of rounds to choose from: the more examples, the more rounds.
 
     >>> stages_for(2, 1000)
     [25, 50, 100, 200, 400]
-    >>> stages_for(2, 20_000)[-1], stages_for(2, 100_000)[-1], stages_for(11, 1000)[-1]
-    (1600, 6400, 200)
+    >>> stages_for(2, 20_000)[-1], stages_for(11, 1000)[-1]
+    (1600, 200)
     """
-    most = _budget(n_examples)[0]
+    most = _budget(n_examples, thresholds)[0]
     return [n for n in STAGES if n <= (most if n_classes <= _MANY_CLASSES else most // 2)]
 
 
-def most_rounds(max_leaves: int, cost: int, n_examples: int, n_bins: int) -> float:
+def most_rounds(
+    max_leaves: int, cost: int, n_examples: int, n_bins: int, *, thresholds: bool = False
+) -> float:
     """Return the most rounds of a size: the larger the trees, and the more bins, the fewer.
 
     A round takes ``cost`` times as long as for two classes.
 
     >>> [most_rounds(leaves, 1, 100_000, 2_000) for leaves in (8, 32, 128)]
-    [12800.0, 3200.0, 800.0]
+    [6400.0, 1600.0, 400.0]
     >>> most_rounds(32, 1, 100_000, 80_000)
-    400.0
+    200.0
     """
-    budget = _budget(n_examples)[1] / max(1.0, n_bins / _USUAL_BINS)
+    budget = _budget(n_examples, thresholds)[1] / max(1.0, n_bins / _USUAL_BINS)
     return budget / max(max_leaves, 1) / cost
 
 
-def last_stage(stages: Sequence[int], most_rounds: float) -> int:
-    """Return the last of the stages that a size plays.
-
-    >>> last_stage([25, 50, 100], 60), last_stage([25, 50, 100], 10)
-    (50, 25)
-    """
-    return max(n for n in stages if n <= max(most_rounds, stages[0]))
-
-
-def _budget(n_examples: int) -> tuple[int, float]:
-    return next((most, budget) for least, most, budget in _BUDGETS if n_examples >= least)
+def _budget(n_examples: int, thresholds: bool) -> tuple[int, float]:
+    budgets = _THRESHOLD_BUDGETS if thresholds else _BUDGETS
+    return next((most, budget) for least, most, budget in budgets if n_examples >= least)
 
 
 class Entrant:
@@ -157,8 +153,8 @@ class Entrant:
         self.calibrations: list[Calibration] = []
         self.held_out: list[FloatArray] = []
         """After each stage the votes on the examples held out, each by the fold that holds it."""
-        self._votes: list[list[FloatArray]] = []
-        """The votes of every fit on all examples after each of the last stages."""
+        self.mean_votes: FloatArray = np.empty(0)
+        """After the best stage the votes of all fits on every example, weighed by their rounds."""
         self.dropped = False
 
     def fresh(self, n_folds: int | None = None) -> Entrant:
@@ -179,7 +175,8 @@ class Entrant:
         self.losses.append(losses)
         self.held_out.append(held_out)
         self.means.append(outcomes.mean(losses))
-        self._votes = [*self._votes, votes][-1 - PATIENCE :]  # the best is among these
+        if self.best == len(self.means) - 1:
+            self.mean_votes = _weighted_mean(self._counts(), votes)
 
     def played(self) -> list[list[Round]]:
         """Return the rounds of each fit up to the best stage."""
@@ -193,17 +190,6 @@ class Entrant:
     def n_votes(self) -> int:
         """The number of rounds of all fits up to the best stage."""
         return sum(self._counts())
-
-    @property
-    def best_votes(self) -> list[FloatArray]:
-        """The votes of every fit on all examples after the best stage."""
-        return self._votes[self.best - len(self.means)]
-
-    def mean_votes(self) -> FloatArray:
-        """Return the votes of all fits on every example, weighed by their rounds."""
-        counts = self._counts()
-        total = sum(n * each for n, each in zip(counts, self.best_votes, strict=True))
-        return np.asarray(total / sum(counts))
 
     @property
     def best(self) -> int:
@@ -273,14 +259,11 @@ def run_race(
     begun = time.perf_counter()
     running, before = list(entrants), 0
     for k, stage in enumerate(stages):
-        votes = _play([(each.fits, stage) for each in running], pool)
-        for entrant, own in zip(running, votes, strict=True):
-            entrant.measure(stage, own)
-        done = sum(
-            len(each.fits) * last_stage(stages[: k + 1], each.most_rounds) for each in entrants
-        )
-        on_progress(done - before)
-        before = done
+        waiting = _begin([(each.fits, stage) for each in running], pool, _votes)
+        for entrant in reversed(running):
+            entrant.measure(stage, [votes() for votes in waiting.pop()])
+        on_progress(sum(len(each.fits) for each in entrants) * (stage - before))
+        before = stage
         leader = min(entrants, key=_by_loss)
         later = stages[k + 1 :]
         going_on = []
@@ -298,47 +281,66 @@ def run_scouted(
     stages: Sequence[int],
     pool: ThreadPoolExecutor | None = None,
     on_progress: Callable[[int], None] = lambda steps: None,
+    *,
+    n_sizes: int = MOST_SIZES,
 ) -> Race:
-    """Let the first fold race alone; the best sizes play on all folds, up to their best stages."""
+    """Let the first fold race alone; the best sizes play on all folds, up to their best stages.
+
+    These are at most ``n_sizes``.
+    """
     scouted = run_race([each.fresh(1) for each in entrants], stages, pool, on_progress)
     begun = time.perf_counter()
-    scouts = sorted(scouted.ranked[:MOST_SIZES], key=lambda each: each.max_leaves)
+    scouts = sorted(scouted.ranked[:n_sizes], key=lambda each: each.max_leaves)
     sizes = {each.max_leaves: each for each in entrants}
     tried = [sizes[scout.max_leaves].fresh() for scout in scouts]
     reached = [scout.stages[scout.best] for scout in scouts]
+    for entrant, stage in zip(tried, reached, strict=True):
+        entrant.fits[0].keep(stage)
     others = [(each.fits[1:], stage) for each, stage in zip(tried, reached, strict=True)]
-    votes = _play(others, pool, on_progress)
-    for entrant, scout, stage, own in zip(tried, scouts, reached, votes, strict=True):
-        entrant.measure(stage, [*scout.best_votes, *own])
+    waiting = _begin(others, pool, _last_votes)
+    for entrant, scout, stage in reversed([*zip(tried, scouts, reached, strict=True)]):
+        entrant.measure(stage, [scout.mean_votes, *(votes() for votes in waiting.pop())])
+        on_progress((len(entrant.fits) - 1) * stage)
     race = _decide(tried, begun)
     return replace(race, choice=race.choice.after(scouted.choice))
 
 
-def _play(
+Votes = Callable[[], FloatArray]
+"""A call that waits for the votes of a fit on all examples."""
+
+
+def _begin(
     wanted: Sequence[tuple[Sequence[FoldFit], int]],
     pool: ThreadPoolExecutor | None,
-    on_progress: Callable[[int], None] = lambda rounds: None,
-) -> list[list[FloatArray]]:
-    """Play fits up to a number of rounds each; return their votes on all examples.
-
-    ``on_progress`` hears the number of rounds of each.
+    play: Callable[[FoldFit, int], FloatArray],
+) -> list[list[Votes]]:
+    """Begin to play fits up to a number of rounds each; return a call for the votes of each.
 
     The last ones, of the largest trees, begin: no thread is left with one of them at the end.
     """
-    tasks = [(fit, stage) for fits, stage in reversed(wanted) for fit in fits]
-    votes = map(_votes_of, tasks) if pool is None else pool.map(_votes_of, tasks)
-    played = []
-    # to the end: a generator that is freed before it loses an interruption
-    for (_, stage), own in zip(tasks, votes, strict=True):
-        played.append(own)
-        on_progress(stage)
-    parts = iter(played)
-    return [list(islice(parts, len(fits))) for fits, _ in reversed(wanted)][::-1]
+
+    def begin(fit: FoldFit, stage: int) -> Votes:
+        return partial(play, fit, stage) if pool is None else pool.submit(play, fit, stage).result
+
+    return [[begin(fit, stage) for fit in fits] for fits, stage in reversed(wanted)][::-1]
 
 
-def _votes_of(task: tuple[FoldFit, int]) -> FloatArray:
-    fit, stage = task
+def _votes(fit: FoldFit, stage: int) -> FloatArray:
     return fit.votes(stage)
+
+
+def _last_votes(fit: FoldFit, stage: int) -> FloatArray:
+    votes = fit.votes(stage)
+    fit.keep(stage)
+    return votes
+
+
+def _weighted_mean(weights: Sequence[int], votes: Sequence[FloatArray]) -> FloatArray:
+    """Return the mean of votes by their weights; those of one fit as they are."""
+    if len(votes) == 1 or not any(weights):
+        return votes[0]
+    total = sum(weight * each for weight, each in zip(weights, votes, strict=True))
+    return np.asarray(total / sum(weights))
 
 
 def _by_loss(entrant: Entrant) -> tuple[float, int]:
