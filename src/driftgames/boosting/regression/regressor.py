@@ -252,6 +252,7 @@ class NHBoostDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
             calibrate=True,
             class_weight=None,
             monotonic_cst=self.monotonic_cst,
+            pairs=False,
             stopping=None,
             n_jobs=self.n_jobs,
             verbose=bool(self.verbose),
