@@ -112,6 +112,14 @@ def test_columns_with_a_constraint_are_in_no_pair():
     assert 2 not in {*pairs.left, *pairs.right}
 
 
+def test_batches_have_no_pairs():
+    X, y = draw("difference")
+    model = NHBoostDTClassifier().fit_batches([(X[:3_000], y[:3_000]), (X[3_000:], y[3_000:])])
+    alone = NHBoostDTClassifier(pairs=False).fit(X, y)
+    assert model.model_.pairs is None
+    np.testing.assert_array_equal(model.decision_function(X), alone.decision_function(X))
+
+
 @pytest.mark.parametrize("settings", [{"n_jobs": 2}, {"order": True}, {"copies": True}], ids=str)
 def test_the_same_bits(settings, fitted):
     model, X = fitted
@@ -265,6 +273,26 @@ def test_the_bound_counts_all_sets_of_couples(fitted):
     assert counts == [counts[0], 2 * counts[0], 2 * n_sets * counts[0]]
     losses = [promise_of(each).log_loss.n_candidates for each in (alone, tried, record)]
     assert losses == [losses[0], 2 * losses[0], 2 * n_sets * losses[0]]
+
+
+def test_couples_that_trees_ask_about_together():
+    """Three trees by hand: gains of a question below one about another column count for both."""
+    trees = Trees(
+        n_nodes=np.array([5, 5, 3]),
+        feature=np.array([0, 1, -1, -1, -1, 1, -1, 0, -1, -1, 2, -1, -1]),
+        threshold=np.zeros(13),
+        missing_left=np.zeros(13, dtype=int),
+        left=np.array([1, 3, 0, 0, 0, 1, 0, 3, 0, 0, 1, 0, 0]),
+        vote=np.array([0, 0, 1, 1, -1, 0, 1, 0, -1, 1, 0, 1, -1]),
+        gain=np.array([0.5, 0.25, 0, 0, 0, 0.5, 0, 0.125, 0, 0, 1.0, 0, 0]),
+    )
+    owner = np.arange(3)
+    assert trees.gains_of(owner).tolist() == [0.625, 0.75, 1.0]
+    below = trees.gains_below(owner, np.array([0, 1, 2]))
+    assert below.tolist() == [[0, 0.375, 0], [0.375, 0, 0], [0, 0, 0]]
+    assert trees.gains_below(owner, np.array([1, 2])).tolist() == [[0, 0], [0, 0]]
+    both = trees.gains_below(np.array([0, 1, 1]), np.array([0, 1]))  # two columns of a feature
+    assert both.tolist() == [[0, 0.375], [0.375, 0]]
 
 
 @pytest.mark.parametrize("value", [True, "always", None, 1])
