@@ -145,7 +145,7 @@ def test_a_bad_fit_leaves_an_earlier_model_as_it_was(case):
     [
         (NHBoostDTClassifier(d=0), "d must be a finite number > 0"),
         (PotentialBoostClassifier("exp"), "potential must be a Potential; got 'exp'"),
-        (BoostByMajorityClassifier(edge=0.5), r"edge must lie in \(0, 0.5\); got 0.5"),
+        (BoostByMajorityClassifier(edge=0.5), r"edge must be a number in \(0, 0.5\); got 0.5"),
         (BoostByMajorityClassifier(20, horizon=10), "n_estimators must be at most horizon=10"),
     ],
 )
