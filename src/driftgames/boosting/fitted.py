@@ -416,12 +416,12 @@ class FittedBooster(BoosterParameters, ABC):
         Default: the last of ``classes_``; among several classes the reasons of an example are for
         the class that was predicted. With three to twelve classes a switch shows each of them.
         """
-        from driftgames.boosting.export.model_page import Examples, ExplainedModel, make_page
+        from driftgames.boosting.export.model_page import ExplainedModel, ExplainedRows, make_page
 
         most = check_integer("n_examples", n_examples, least=0)
         if not (title is None or isinstance(title, str)):
             raise ValueError(f"title must be a string or None; got {shown(title)}")
-        examples = None if X is None else Examples(self._encode(X), self._values_of(X), most)
+        examples = None if X is None else ExplainedRows(self._encode(X), self._values_of(X), most)
         importances = self.feature_importances_
         facts: dict[str, object] = {
             "algorithm": type(self).__name__,
