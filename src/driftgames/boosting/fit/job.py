@@ -20,7 +20,7 @@ from driftgames.boosting.fit.folds import is_small
 from driftgames.boosting.model.categories import CategoryEncoder
 from driftgames.boosting.model.fitted_model import FittedModel
 from driftgames.core.checks import shown
-from driftgames.core.typing import BoolArray, IntArray
+from driftgames.core.typing import BoolArray, FloatArray, IntArray
 
 FEW_BINS = 64
 """The number of bins for few examples where a size is chosen: a trial is faster then."""
@@ -55,6 +55,10 @@ class Stopping:
         return len(scores) > n and max(scores[-n:]) <= scores[-n - 1] + self.tol
 
 
+GoesOn = Callable[[FloatArray, IntArray, Any], bool]
+"""A question about votes on held-out examples, the numbers of these, and their calibration."""
+
+
 @dataclass(frozen=True)
 class Job:
     """The checked settings of a fit."""
@@ -77,6 +81,8 @@ class Job:
     verbose: bool
     settings: Mapping[str, Any]
     """What the record of the fit keeps: the settings that the rounds depend on."""
+    goes_on: GoesOn | None = None
+    """Whether other folds play after the first one, where it races alone; None if they do."""
 
     @property
     def makes_folds(self) -> bool:
