@@ -84,6 +84,36 @@ class Job:
     goes_on: GoesOn | None = None
     """Whether other folds play after the first one, where it races alone; None if they do."""
 
+    @classmethod
+    def of(
+        cls,
+        values: Mapping[str, Any],
+        *,
+        rule: GameRule,
+        shape: TreeShape,
+        ensemble: bool | None,
+        settings: Mapping[str, Any],
+        calibrate: bool = True,
+        class_weight: object = None,
+        stopping: Stopping | None = None,
+    ) -> Job:
+        """Return the job of an estimator: its checked parameters, and what follows from them."""
+        n_rounds, max_bins = values["n_estimators"], values["max_bins"]
+        return cls(
+            rule=rule,
+            shape=shape,
+            n_rounds=None if isinstance(n_rounds, str) else int(n_rounds),
+            max_bins=None if isinstance(max_bins, str) else int(max_bins),
+            ensemble=ensemble,
+            calibrate=calibrate,
+            class_weight=class_weight,
+            monotonic_cst=values["monotonic_cst"],
+            stopping=stopping,
+            n_jobs=values["n_jobs"],
+            verbose=bool(values["verbose"]),
+            settings=settings,
+        )
+
     @property
     def makes_folds(self) -> bool:
         """Whether examples are held out, for calibration, for a race or for early stopping."""
