@@ -419,7 +419,7 @@ class FittedBooster(BoosterParameters, ABC):
         ``dates`` are the positions of the features of ``X`` that are days since 1970. Default: the
         columns of dates of a data frame.
         """
-        from driftgames.boosting.export.model_page import Examples, ExplainedModel, make_page
+        from driftgames.boosting.export.model_page import ExplainedModel, ExplainedRows, make_page
 
         most = check_integer("n_examples", n_examples, least=0)
         if not (title is None or isinstance(title, str)):
@@ -430,7 +430,7 @@ class FittedBooster(BoosterParameters, ABC):
             dates = [j for j, name in enumerate(names) if name in dated]
         examples = None
         if X is not None:
-            examples = Examples(self._encode(X), self._values_of(X), most, dates)
+            examples = ExplainedRows(self._encode(X), self._values_of(X), most, dates)
         importances = self.feature_importances_
         facts: dict[str, object] = {
             "algorithm": type(self).__name__,

@@ -38,7 +38,7 @@ ValuesOf = Callable[[int], FloatArray]
 """The values of a feature in the examples; categories are codes."""
 
 
-class Examples(NamedTuple):
+class ExplainedRows(NamedTuple):
     """Encoded rows, the values of their features, and how many of them are explained.
 
     ``dates`` are the features whose values are days since 1970.
@@ -97,7 +97,7 @@ class ExplainedModel:
     model: FittedModel
     importances: FloatArray
     members: Sequence[Member]
-    examples: Examples | None
+    examples: ExplainedRows | None
 
     def shapes(self, classes: Sequence[int]) -> list[list[FeatureShape]]:
         """Return what each feature that votes does, for each of these classes.

@@ -128,9 +128,9 @@ class NHBoostDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
     >>> booster.predict(X[350:353]).round()
     array([250., 111.,  83.])
     >>> booster.predict_interval(X[350:353], coverage=0.8).round()
-    array([[168., 297.],
+    array([[167., 297.],
            [ 55., 179.],
-           [ 47., 141.]])
+           [ 47., 142.]])
     """
 
     n_estimators: int | str = "auto"
