@@ -428,6 +428,11 @@ class FittedBooster(BoosterParameters, ABC):
             dated = set(date_columns(X))
             names = getattr(self, "feature_names_in_", [])
             dates = [j for j, name in enumerate(names) if name in dated]
+        if not isinstance(dates, Sequence):
+            raise ValueError(f"dates must be a sequence of positions; got {shown(dates)}")
+        for j in dates:
+            if check_integer("each of dates", j, least=0) >= self.n_features_in_:
+                raise ValueError(f"dates must be below {self.n_features_in_}; got {j}")
         examples = None
         if X is not None:
             examples = ExplainedRows(self._encode(X), self._values_of(X), most, dates)

@@ -25,6 +25,7 @@ _MISSING = "missing"
 _MOST_BARS = 10
 """How many categories have a bar; the others share one."""
 
+_MOST_DAYS = 4e6  # of an axis of dates: the years of datetime
 _DATE_STEPS = {
     "Y": (365, (500, 200, 100, 50, 20, 10, 5, 2, 1)),
     "M": (30, (6, 3, 2, 1)),
@@ -221,6 +222,8 @@ def _date_ticks(low: float, high: float) -> dict[float, str]:
     >>> list(_date_ticks(16_500.0, 18_000.0).values()), list(_date_ticks(9.5, 120.0).values())
     (['2016', '2017', '2018', '2019'], ['1970-02', '1970-03', '1970-04', '1970-05'])
     """
+    if high - low > _MOST_DAYS:
+        return {}
     choices = []
     for unit, (days, steps) in _DATE_STEPS.items():
         if unit != "Y" and high - low > 40 * days:

@@ -146,5 +146,12 @@ def test_a_column_of_dates_is_explained_by_dates(leaves):
     assert all(not shape.are_dates for name, shape in by_name.items() if name != "since")
     html = model.explain_model(frame, n_examples=1).html()
     assert "<td>2015-03-01</td>" in html
+    for dates, error in (
+        (1, "dates must be"),
+        ([2], "below 2; got 2"),
+        (["since"], "each of dates"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=error):
+            model.explain_model(frame, dates=dates)
     bare = model.explain_model(frame, dates=[], n_examples=1).html()
     assert "<td>2015-03-01</td>" not in bare
