@@ -20,9 +20,9 @@ def _walk():
     [
         ("hedge_update", "hedge/rounds/expert_learner.py", 4),
         ("boosting_fit", "boosting/booster.py", 45),
-        ("batch_fit", "boosting/booster.py", 45),
+        ("batch_fit", "boosting/booster.py", 46),
         ("dask_fit", "dask/booster.py", 49),
-        ("regression_fit", "boosting/regression/regressor.py", 46),
+        ("regression_fit", "boosting/regression/regressor.py", 47),
         ("probabilities", "boosting/fitted.py", 9),
         ("stump_fit", "boosting/booster.py", 32),
     ],

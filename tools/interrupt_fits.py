@@ -19,9 +19,10 @@ import threading
 import time
 
 FIT = """
-import sys, warnings
+import signal, sys
 import numpy as np
 from driftgames.boosting import NHBoostDTClassifier
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background ignores it
 rng = np.random.default_rng(int(sys.argv[1]))
 n_jobs, n_classes = int(sys.argv[2]), int(sys.argv[3])
 X = rng.normal(size=(6000, 20))

@@ -29,7 +29,7 @@ def broken(form, member, at, value):
 
 BAD_FITS = {
     "one class": (X, np.ones(40), {}, {}, "one class only"),
-    "continuous labels": (X, X[:, 0], {}, {}, "Unknown label type"),
+    "continuous labels": (X, X[:, 0], {}, {}, "Unknown label type.* NHBoostDTRegressor fits"),
     "no rows": (X[:0], Y[:0], {}, {}, r"0 sample\(s\)"),
     "no features": (X[:, :0], Y, {}, {}, r"0 feature\(s\)"),
     "infinite": (np.where(X > 2, np.inf, X), Y, {}, {}, "infinity"),
@@ -145,7 +145,7 @@ def test_a_bad_fit_leaves_an_earlier_model_as_it_was(case):
     [
         (NHBoostDTClassifier(d=0), "d must be a finite number > 0"),
         (PotentialBoostClassifier("exp"), "potential must be a Potential; got 'exp'"),
-        (BoostByMajorityClassifier(edge=0.5), r"edge must lie in \(0, 0.5\); got 0.5"),
+        (BoostByMajorityClassifier(edge=0.5), r"edge must be a number in \(0, 0.5\); got 0.5"),
         (BoostByMajorityClassifier(20, horizon=10), "n_estimators must be at most horizon=10"),
     ],
 )
@@ -234,6 +234,21 @@ def test_labels_that_look_like_a_quantity_are_said():
         booster.fit_batches([(X, np.arange(310) % 31)])
     booster.fit(X, np.arange(310) % 30)  # a warning would be an error here
     booster.fit(X, [f"class {k % 31}" for k in range(310)])
+
+
+def test_labels_that_name_the_rows_are_said():
+    booster = NHBoostDTClassifier(1, max_leaves=2, calibrate=False)
+    names = [f"person {k // 2}" for k in range(70)]
+    booster.fit(np.arange(70.0)[:, None], names)  # two rows of each
+    with pytest.warns(DataWarning, match="y holds 36 different classes in 70 rows: .* a name of"):
+        booster.fit(np.arange(70.0)[:, None], [*names[:-1], "another"])
+
+
+def test_strings_that_are_numbers_with_marks_are_said():
+    frame = pd.DataFrame({"pay": ["1.234,5", "2.000,0", None] * 20})
+    words = "column 'pay' holds strings such as '1.234,5', which are read as categories: turn them"
+    with pytest.warns(DataWarning, match=words):
+        NHBoostDTClassifier(1, max_leaves=2, calibrate=False).fit(frame, [0, 1, 1] * 20)
 
 
 def test_more_than_a_thousand_classes_are_refused():

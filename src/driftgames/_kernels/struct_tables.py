@@ -69,11 +69,6 @@ class TableType(types.Type):  # type: ignore[misc]  # numba is untyped
             at += _N_HEADER + 2 * kind.ndim if isinstance(kind, types.Array) else 1
         super().__init__(name=name)
 
-    @property
-    def key(self) -> Any:
-        """What tells two types apart."""
-        return self.name
-
 
 @register_model(TableType)
 class _TableModel(models.PrimitiveModel):  # type: ignore[misc]

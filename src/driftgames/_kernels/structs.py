@@ -119,11 +119,6 @@ class ValueType(types.Type):  # type: ignore[misc]  # numba is untyped
         for member, _ in members:
             _show_field(member)
 
-    @property
-    def key(self) -> Any:
-        """What tells two types apart."""
-        return self.name
-
 
 @cache
 def _show_field(name: str) -> None:

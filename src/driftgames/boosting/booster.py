@@ -17,6 +17,7 @@ from driftgames.boosting.data.checks import (
     find_classes,
     plain_constraints,
     warn_of_identifiers,
+    warn_of_row_names,
 )
 from driftgames.boosting.data.sample_weights import check_weights
 from driftgames.boosting.engine.game import GameRule
@@ -138,6 +139,7 @@ class BaseBooster(FittedBooster, ClassifierMixin, BaseEstimator):  # type: ignor
         checks = ExampleChecks(self.unfitted_copy())
         rows, labels, categories = checks.check_examples(X, y)
         columns = Columns.of(find_classes(labels), checks)
+        warn_of_row_names(labels, columns.classes)
         if categories is not None:
             n_values = np.count_nonzero(~np.isnan(rows), axis=0).tolist()
             warn_of_identifiers(categories, n_values, columns.names)
@@ -250,20 +252,16 @@ class BaseBooster(FittedBooster, ClassifierMixin, BaseEstimator):  # type: ignor
                 self.tol,
                 only_if_many=self.early_stopping == "auto",
             )
-        return Job(
+        return Job.of(
+            values,
             rule=self._rule(),
             shape=shape,
-            n_rounds=None if isinstance(self.n_estimators, str) else int(self.n_estimators),
-            max_bins=None if isinstance(self.max_bins, str) else int(self.max_bins),
             ensemble=None if isinstance(self.ensemble, str) else bool(self.ensemble),
+            settings=self.binding_settings(),
             calibrate=bool(self.calibrate),
             class_weight=self.class_weight,
-            monotonic_cst=self.monotonic_cst,
             pairs=isinstance(self.pairs, str),
             stopping=stopping,
-            n_jobs=self.n_jobs,
-            verbose=bool(self.verbose),
-            settings=self.binding_settings(),
         )
 
     def binding_settings(self) -> dict[str, Any]:

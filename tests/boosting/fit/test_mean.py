@@ -115,11 +115,11 @@ def test_each_member_is_a_booster_that_holds_its_fold_out(name, races):
         for k in entrant.folds.numbers:
             held, mine = entrant.folds.fold_of == k, member == 5 * block + k
             measured[held] = votes[held][:, mine].sum(axis=1) / model.vote_weights[mine].sum()
-        wanted = entrant.held_out[entrant.best]
+        wanted = entrant.held_out_votes[entrant.best]
         np.testing.assert_allclose(measured, wanted, rtol=0, atol=1e-12)
         shares.append(mean.weights[block] * entrant.n_votes)
         means.append(measured)
-    outcomes = mean.entrants[0].folds.held_out
+    outcomes = mean.entrants[0].folds.held_out_outcomes
     losses = mean.calibration.losses(np.average(means, axis=0, weights=shares), outcomes.labels)
     assert np.average(losses, weights=outcomes.masses) == pytest.approx(mean.loss, abs=1e-9)
 

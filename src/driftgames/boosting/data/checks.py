@@ -13,7 +13,7 @@ import numpy as np
 from scipy.sparse import csr_matrix, issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_array, check_X_y
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import validate_data
 
 from driftgames.boosting.data.bins import Array, Matrix
@@ -28,6 +28,7 @@ from driftgames.boosting.data.frames import (
     is_identifier,
     is_missing,
 )
+from driftgames.core.cells import marked_number
 from driftgames.core.checks import float_errors, shown, unmask
 from driftgames.core.threads import open_threads
 from driftgames.core.typing import FloatArray
@@ -244,7 +245,12 @@ def find_classes(y: Array) -> Array:
     with warnings.catch_warnings():
         # batches come with each label once: scikit-learn would say that there are too many
         warnings.filterwarnings("ignore", "The number of unique classes", UserWarning)
-        check_classification_targets(y)
+        try:
+            check_classification_targets(y)
+        except ValueError as error:
+            if type_of_target(y) == "continuous":
+                raise ValueError(f"{error} NHBoostDTRegressor fits numbers, in memory.") from error
+            raise
     classes = np.unique(y)
     if classes.size < 2:
         raise ValueError(f"y must hold two classes or more; got one class only: {classes.tolist()}")
@@ -263,6 +269,17 @@ def find_classes(y: Array) -> Array:
             stacklevel=3,
         )
     return classes
+
+
+def warn_of_row_names(labels: Array, classes: Array) -> None:
+    """Say that most labels are those of one row alone; a `DataWarning`."""
+    if MOST_NUMBERS < classes.size > labels.size / 2 and not looks_like_quantity(classes):
+        warnings.warn(
+            f"y holds {classes.size:,} different classes in {labels.size:,} rows: it is likely a "
+            "name of the row, which nothing can be learned of, and such a fit takes long",
+            DataWarning,
+            stacklevel=3,
+        )
 
 
 def looks_like_quantity(classes: Array) -> bool:
@@ -285,15 +302,26 @@ def warn_of_identifiers(
     n_values: Sequence[int],
     names: Sequence[str] | Array | None,
 ) -> None:
-    """Say which columns of categories are likely names of the rows; a `DataWarning`.
+    """Say which columns of categories are likely names of the rows, or numbers; a `DataWarning`.
 
     ``n_values`` are the numbers of values of each column that are known.
     """
     for j, known in enumerate(categories or ()):
-        if known is None or isinstance(known, Levels) or not is_identifier(len(known), n_values[j]):
+        if known is None or isinstance(known, Levels):
+            continue
+        where = f"column {j if names is None else shown(names[j])}"
+        if (cell := marked_number(known)) is not None:
+            warnings.warn(
+                f"{where} holds strings such as {shown(cell)}, which are read as categories: turn "
+                "them into numbers",
+                DataWarning,
+                stacklevel=3,
+            )
+            continue
+        if not is_identifier(len(known), n_values[j]):
             continue
         warnings.warn(
-            f"column {j if names is None else shown(names[j])} has {len(known):,} different "
+            f"{where} has {len(known):,} different "
             f"categories in {n_values[j]:,} rows: it is likely a name of the row, which says "
             "nothing about new rows; leave it out",
             DataWarning,

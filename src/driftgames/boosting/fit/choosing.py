@@ -27,11 +27,12 @@ from driftgames.boosting.data.row_sample import draw_keys
 from driftgames.boosting.engine.game import GameRule
 from driftgames.boosting.engine.shape import TreeShape
 from driftgames.boosting.fit.folds import FoldFit, Folds, RowKeys, is_large, make_folds
-from driftgames.boosting.fit.job import Columns, Job
+from driftgames.boosting.fit.job import Columns, GoesOn, Job
 from driftgames.boosting.fit.race import (
     MOST_SIZES,
     Audition,
     Entrant,
+    NotWorthwhileError,
     Race,
     most_rounds,
     run_race,
@@ -101,13 +102,13 @@ def choose_size(
     """
     columns, shapes = rows.columns, _open_shapes(job.shape, rows.columns, rows.n_rows)
     stages = _open_stages(columns, rows.n_rows, n_rounds)
-    track = _Track(job.rule, stages, threads, on_progress)
+    track = _Track(job.rule, stages, threads, on_progress, job.goes_on)
     scouted: Race | None = None
     pairs = pairs and rows.n_rows >= SCOUTED and rows.pairable().size > 1
     if is_large(rows.n_rows) and len(shapes) > 1:
         sample = sample_rows(keys)
         folds = make_folds(keys.take(sample), N_FOLDS).first(1)
-        scout = replace(track, stages=_scouted(stages))
+        scout = replace(track, stages=_scouted(stages), goes_on=None)
         scouted = scout.race(rows.take(sample), shapes, folds)
         shapes = shapes if scouted is None else _larger_shapes(scouted, shapes)
     race = track.race(rows, shapes, make_folds(keys, N_FOLDS), pairs=pairs)
@@ -195,11 +196,15 @@ class _Track:
     stages: Sequence[int]
     threads: Threads
     on_progress: Callable[[int], None]
+    goes_on: GoesOn | None
 
     def race(
         self, rows: LocalRows, shapes: Sequence[TreeShape], folds: Folds, *, pairs: bool = False
     ) -> Race | None:
-        """Let shapes race on folds; None if there are none. With ``pairs`` these may join."""
+        """Let shapes race on folds; None if there are none. With ``pairs`` these may join.
+
+        Raise `NotWorthwhileError` if ``goes_on`` says no after the first fold.
+        """
         if not folds.numbers:
             return None
         entrants = self._enter(rows, shapes, folds)
@@ -208,6 +213,8 @@ class _Track:
             return run_race(entrants, self.stages, pool, on_progress)
         n_sizes = _most_sizes(rows.columns, rows.n_rows)
         scouted = run_race([each.fresh(1) for each in entrants], self.stages, pool, on_progress)
+        if self.goes_on is not None and not scouted.asks(self.goes_on):
+            raise NotWorthwhileError
         audition = self.audition(rows, scouted, shapes, folds) if pairs else None
         if audition is not None and audition.pairs is not None:
             trees = [each.max_leaves for each in scouted.ranked if each.max_leaves > 2]
@@ -223,8 +230,8 @@ class _Track:
 
     @property
     def quiet(self) -> _Track:
-        """The same without progress."""
-        return replace(self, on_progress=_ignore)
+        """The same for races that no one follows."""
+        return replace(self, on_progress=_ignore, goes_on=None)
 
     def audition(
         self, rows: LocalRows, scouted: Race, shapes: Sequence[TreeShape], folds: Folds
@@ -243,7 +250,9 @@ class _Track:
         race = self.quiet.race(rows.with_pairs(pairs), same, folds.first(1))
         assert race is not None
         wide = race.winner
-        gain, error = best.folds.held_out.difference(best.losses[best.best], wide.losses[wide.best])
+        gain, error = best.folds.held_out_outcomes.difference(
+            best.losses[best.best], wide.losses[wide.best]
+        )
         if gain <= CLEAR * error:
             return Audition(None, PairTrial(gain, error, 2))
         n_couples = len(pairs) // len(OPERATIONS)

@@ -241,7 +241,7 @@ class _FoldVotes:
 def _calibrate(fitted: Fitted, folds: Folds, votes_of_folds: list[FloatArray]) -> Fitted:
     """Return a booster with the sigmoid of the votes of folds, and what they got wrong."""
     votes = folds.join(votes_of_folds)
-    calibration = folds.held_out.calibrate(votes)
+    calibration = folds.held_out_outcomes.calibrate(votes)
     return fitted.calibrated(calibration, folds.count(votes, calibration))
 
 

@@ -83,7 +83,7 @@ class Folds:
         return np.flatnonzero(np.isin(self.fold_of, self.numbers))
 
     @cached_property
-    def held_out(self) -> Outcomes:
+    def held_out_outcomes(self) -> Outcomes:
         """The outcomes of these examples: what the votes on them are judged by."""
         return self.outcomes.take(self.held_out_rows)
 
@@ -102,7 +102,7 @@ class Folds:
         """Return what the votes on `held_out_rows` got wrong, fold by fold."""
         fold_of = self.fold_of[self.held_out_rows]
         parts = [fold_of == number for number in self.numbers]
-        return self.held_out.count(votes, parts, calibration)
+        return self.held_out_outcomes.count(votes, parts, calibration)
 
 
 def is_small(n_examples: int) -> bool:

@@ -44,14 +44,14 @@ class Mean:
     """The mean of the boosters of several entrants: sizes, on one choice of folds or more.
 
     ``weights`` are those of one vote of each entrant. ``votes`` are on all examples: the mean of
-    the boosters. The votes ``held_out``, their ``calibration`` and their ``loss`` are of the mean
+    the boosters. The ``held_out_votes``, their ``calibration`` and their ``loss`` are of the mean
     of those boosters that hold an example out.
     """
 
     entrants: tuple[Entrant, ...]
     weights: tuple[float, ...]
     votes: FloatArray
-    held_out: FloatArray
+    held_out_votes: FloatArray
     calibration: Any
     loss: float
 
@@ -59,9 +59,9 @@ class Mean:
     def weigh(cls, entrants: Sequence[Entrant], weights: Sequence[float]) -> Mean:
         """Return the mean of entrants with these weights."""
         totals = [w * each.n_votes for w, each in zip(weights, entrants, strict=True)]
-        held_out = _combine(totals, [each.held_out[each.best] for each in entrants])
+        held_out = _combine(totals, [each.held_out_votes[each.best] for each in entrants])
         votes = _combine(totals, [each.mean_votes for each in entrants])
-        outcomes = entrants[0].folds.held_out
+        outcomes = entrants[0].folds.held_out_outcomes
         calibration = outcomes.calibrate(held_out)
         loss = outcomes.mean(outcomes.losses(held_out, calibration))
         return cls(tuple(entrants), tuple(weights), votes, held_out, calibration, loss)
@@ -175,7 +175,7 @@ def average(
         members=tuple(members),
         mean_error=outcomes.error(mean.votes),
     )
-    return Fitted(model, record, mean.held_out)
+    return Fitted(model, record, mean.held_out_votes)
 
 
 def _hypotheses(

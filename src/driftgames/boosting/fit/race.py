@@ -39,6 +39,7 @@ import numpy as np
 from driftgames.boosting.data.pairs import ColumnPairs
 from driftgames.boosting.engine.game import Round
 from driftgames.boosting.fit.folds import FoldFit, Folds
+from driftgames.boosting.fit.job import GoesOn
 from driftgames.boosting.fit.source import LocalRows
 from driftgames.boosting.model.calibration import Calibration
 from driftgames.boosting.model.categories import CategoryEncoder
@@ -154,7 +155,7 @@ class Entrant:
         self.means: list[float] = []
         self.losses: list[FloatArray] = []
         self.calibrations: list[Calibration] = []
-        self.held_out: list[FloatArray] = []
+        self.held_out_votes: list[FloatArray] = []
         """After each stage the votes on the examples held out, each by the fold that holds it."""
         self.mean_votes: FloatArray = np.empty(0)
         """After the best stage the votes of all fits on every example, weighed by their rounds."""
@@ -168,7 +169,7 @@ class Entrant:
 
     def measure(self, stage: int, votes: list[FloatArray]) -> None:
         """Measure the votes of all fits after a stage on the examples that each holds out."""
-        folds, outcomes = self.folds, self.folds.held_out
+        folds, outcomes = self.folds, self.folds.held_out_outcomes
         numbered = zip(folds.numbers, votes, strict=True)
         held_out = folds.join([each[folds.fold_of == number] for number, each in numbered])
         calibration = outcomes.calibrate(held_out)
@@ -176,7 +177,7 @@ class Entrant:
         self.stages.append(stage)
         self.calibrations.append(calibration)
         self.losses.append(losses)
-        self.held_out.append(held_out)
+        self.held_out_votes.append(held_out)
         self.means.append(outcomes.mean(losses))
         if self.best == len(self.means) - 1:
             self.mean_votes = _weighted_mean(self._counts(), votes)
@@ -207,16 +208,20 @@ class Entrant:
             return False
         if self.folds.fold_of.size < MANY or behind >= PATIENCE:
             return True
-        away, error = self.folds.held_out.difference(self.losses[-1], self.losses[self.best])
+        away, error = self._lag(self)
         return away > error
 
     def is_behind(self, leader: Entrant, n_left: int) -> bool:
         """Return whether the size can be dropped; ``n_left`` stages are left."""
         if len(self.means) < 2 or self is leader:
             return False
-        away, error = self.folds.held_out.difference(self.losses[-1], leader.losses[leader.best])
+        away, error = self._lag(leader)
         gain = self.means[-2] - self.means[-1]
         return away > _BEHIND * error and away > min(n_left, _FORESEEN) * gain
+
+    def _lag(self, leader: Entrant) -> tuple[float, float]:
+        """Return how far the last stage is behind the best of another, and its standard error."""
+        return self.folds.held_out_outcomes.difference(self.losses[-1], leader.losses[leader.best])
 
 
 class Audition(NamedTuple):
@@ -250,6 +255,12 @@ class Race:
         choice = replace(self.choice, pairs=audition.trial)
         return replace(self, audition=audition, choice=choice)
 
+    def asks(self, goes_on: GoesOn) -> bool:
+        """Ask whether other folds play, by the votes of the winner on the examples held out."""
+        winner = self.winner
+        votes = winner.held_out_votes[winner.best]
+        return goes_on(votes, winner.folds.held_out_rows, self.calibration)
+
     @property
     def winner(self) -> Entrant:
         """The size of the least log-loss."""
@@ -264,11 +275,15 @@ class Race:
     def held_out(self) -> HeldOut | None:
         """What the votes of the winner got wrong."""
         winner = self.winner
-        return winner.folds.count(winner.held_out[winner.best], self.calibration)
+        return winner.folds.count(winner.held_out_votes[winner.best], self.calibration)
 
     def is_of(self, model: FittedModel) -> bool:
         """Whether the winner's votes calibrate a model: it has as many rounds as they."""
         return not self.on_sample and model.n_rounds == self.choice.n_estimators
+
+
+class NotWorthwhileError(Exception):
+    """A fit ends after its first fold, because its caller wants no more of it."""
 
 
 def run_race(
@@ -385,7 +400,7 @@ def _decide(entrants: Sequence[Entrant], begun: float) -> Race:
 def _trials(entrant: Entrant, winner: Entrant) -> list[Trial]:
     trials = []
     for k, stage in enumerate(entrant.stages):
-        outcomes = entrant.folds.held_out
+        outcomes = entrant.folds.held_out_outcomes
         error = outcomes.difference(entrant.losses[k], winner.losses[winner.best])[1]
         outcome = PLAYED
         if entrant is winner and k == winner.best:
