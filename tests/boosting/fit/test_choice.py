@@ -86,9 +86,11 @@ def test_the_choice_does_not_depend_on_order_threads_or_batches(way, many):
     ]
     given = [rows, y] + ([] if weights is None else [weights])
     batches = [tuple(take(each, at) for each in given) for at in np.array_split(order, 3)]
-    others.append(NHBoostDTClassifier(**settings).fit_batches(batches, batch_rows=50))
     for other in others:
         assert encode_model(other.set_params(n_jobs=None)) == encode_model(wanted)
+    alone = NHBoostDTClassifier(pairs=False, **settings)  # batches have no pairs of columns
+    parts = clone(alone).fit_batches(batches, batch_rows=50)
+    assert encode_model(parts) == encode_model(alone.fit(rows, y, weights))
 
 
 def test_the_choice_beside_categories_does_not_depend_on_order_or_threads(many):
@@ -114,7 +116,7 @@ def test_from_scouted_examples_on_the_first_fold_races_alone(monkeypatch):
     plain = NHBoostDTClassifier().fit(X, TWO).chosen_
     monkeypatch.setattr(choosing, "SCOUTED", N)
     monkeypatch.setattr(choosing, "FEW_VALUES", 100)
-    booster = NHBoostDTClassifier().fit(X, TWO)
+    booster = NHBoostDTClassifier(pairs=False).fit(X, TWO)
     chosen = booster.chosen_
     assert (chosen.n_folds, chosen.n_examples) == (plain.n_folds, plain.n_examples) == (5, N)
     last = chosen.trials[-3:]  # the three best sizes of the first fold

@@ -63,10 +63,6 @@ class Choice(Displayed):
         How many examples were held out in all.
     trials : tuple of Trial
         The table, by leaves, then by rounds.
-    pairs : PairTrial, optional
-        What pairs of columns brought; None if they could not join.
-    pair_names : tuple of str
-        The pairs that joined, those of the largest share of the edges first.
     seconds : float, optional
         How long the race took; a file does not tell.
     n_played : int, optional
@@ -74,6 +70,10 @@ class Choice(Displayed):
         mean, or those that an evaluation set, a callback or early stopping has set.
     n_boosters : int
         The number of boosters whose mean the model is. Default: 1.
+    pairs : PairTrial, optional
+        What pairs of columns brought; None if they could not join.
+    pair_names : tuple of str
+        The pairs that joined, those of the largest share of the edges first.
     """
 
     max_leaves: int
@@ -81,11 +81,11 @@ class Choice(Displayed):
     n_folds: int
     n_examples: int
     trials: tuple[Trial, ...]
-    pairs: PairTrial | None = None
-    pair_names: tuple[str, ...] = field(default=(), compare=False)
     seconds: float | None = field(default=None, compare=False)
     n_played: int | None = field(default=None, compare=False)
     n_boosters: int = field(default=1, compare=False)
+    pairs: PairTrial | None = None
+    pair_names: tuple[str, ...] = field(default=(), compare=False)
 
     def after(self, earlier: Choice) -> Choice:
         """Return the choice with the table of an earlier one, on a sample, above its own."""
