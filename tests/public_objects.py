@@ -79,6 +79,7 @@ def results():
         certificates.mean_interval(LOSSES[:, 0]),
         certificates.NewExamples((200,) * 5, (20, 18, 25, 21, 16), "mean"),
         certificates.NewLogLoss((LossCounts.of(LOSSES[:, 0]),)),
+        certificates.NewNumbers(200, 0.0, 50.0, 1.25, 1.7, 1.512, 2.003, 0.9),
         check_potential(TwoNorm(), 20),
         learner.certificate(),
         run,

@@ -142,8 +142,8 @@ def test_a_result_is_one_line_a_summary_a_page_and_a_frame(name):
 def test_most_results_have_a_picture():
     plain = [name for name, each in RESULTS.items() if "<svg" not in each._repr_html_()]
     assert sorted(plain) == [
-        *("BanditCheck", "NumberCertificate", "PotentialCheck", "PredictedDistribution"),
-        *("Quote", "Table"),
+        *("BanditCheck", "NewNumbers", "NumberCertificate", "PotentialCheck"),
+        *("PredictedDistribution", "Quote", "Table"),
     ]
 
 

@@ -29,7 +29,7 @@ def broken(form, member, at, value):
 
 BAD_FITS = {
     "one class": (X, np.ones(40), {}, {}, "one class only"),
-    "continuous labels": (X, X[:, 0], {}, {}, "Unknown label type"),
+    "continuous labels": (X, X[:, 0], {}, {}, "Unknown label type.* NHBoostDTRegressor fits"),
     "no rows": (X[:0], Y[:0], {}, {}, r"0 sample\(s\)"),
     "no features": (X[:, :0], Y, {}, {}, r"0 feature\(s\)"),
     "infinite": (np.where(X > 2, np.inf, X), Y, {}, {}, "infinity"),

@@ -252,19 +252,15 @@ class BaseBooster(FittedBooster, ClassifierMixin, BaseEstimator):  # type: ignor
                 self.tol,
                 only_if_many=self.early_stopping == "auto",
             )
-        return Job(
+        return Job.of(
+            values,
             rule=self._rule(),
             shape=shape,
-            n_rounds=None if isinstance(self.n_estimators, str) else int(self.n_estimators),
-            max_bins=None if isinstance(self.max_bins, str) else int(self.max_bins),
             ensemble=None if isinstance(self.ensemble, str) else bool(self.ensemble),
+            settings=self.binding_settings(),
             calibrate=bool(self.calibrate),
             class_weight=self.class_weight,
-            monotonic_cst=self.monotonic_cst,
             stopping=stopping,
-            n_jobs=self.n_jobs,
-            verbose=bool(self.verbose),
-            settings=self.binding_settings(),
         )
 
     def binding_settings(self) -> dict[str, Any]:

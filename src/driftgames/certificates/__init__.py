@@ -2,7 +2,8 @@
 
 `regret` measures a run, `bounds` states what is promised, and a `Certificate` holds the two
 side by side. `betting` and `mean_intervals` bound a mean that is not known, `new_examples` the
-error of a booster on examples that it has not seen, and `new_log_loss` its log-loss.
+error of a booster on examples that it has not seen, `new_log_loss` its log-loss, and `new_numbers`
+the scores of a regressor; `numbers_held_out` is its certificate.
 """
 
 from driftgames.certificates.betting import ConfidenceRun, ConfidenceSequence, confidence_sequence
@@ -11,6 +12,8 @@ from driftgames.certificates.interval_regret import IntervalCertificate
 from driftgames.certificates.mean_intervals import MeanInterval, coin_interval, mean_interval
 from driftgames.certificates.new_examples import NewExamples
 from driftgames.certificates.new_log_loss import NewLogLoss
+from driftgames.certificates.new_numbers import NewNumbers
+from driftgames.certificates.numbers_held_out import NumberCertificate
 from driftgames.certificates.regret import RegretCurve, epsilon_regret, regret_curve
 from driftgames.certificates.regret_certificate import RegretCertificate
 
@@ -23,6 +26,8 @@ __all__ = [
     "MeanInterval",
     "NewExamples",
     "NewLogLoss",
+    "NewNumbers",
+    "NumberCertificate",
     "RegretCertificate",
     "RegretCurve",
     "coin_interval",

@@ -29,6 +29,12 @@ class NumberCertificate(Displayed, Comparable):
     new_examples : NewNumbers, optional
         What is promised by examples held out of everything; ``covered`` is then about these.
 
+    Notes
+    -----
+    Weights of pairs are cut off to integers that sum to less than ``2**31``. So an edge is exact to
+    the number of pairs times ``2**-30``: to 0.01 % for 5,000 examples and 20 thresholds, to 2 % for
+    a million. From 0.1 % on ``pairs`` says it.
+
     Examples
     --------
     >>> print(NumberCertificate(200, 1.25, 1.7, 0.905, None))

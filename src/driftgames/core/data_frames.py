@@ -27,7 +27,8 @@ def as_frame(X: Any) -> nw.DataFrame[Any] | None:
     if isinstance(frame, nw.LazyFrame):
         raise ValueError(
             f"a lazy frame has no rows yet; got {type(X).__module__}.{type(X).__name__}: call its "
-            "collect() or compute() first, or fit it in batches (fit_batches, driftgames.dask)"
+            "collect() or compute() first; classifiers also fit it in batches (fit_batches, "
+            "driftgames.dask)"
         )
     if any(isinstance(name, tuple) for name in names):
         raise ValueError(

@@ -624,10 +624,28 @@ def test_what_only_classifiers_have_is_answered_with_what_there_is(name):
     words = f"NHBoostDTRegressor has no {name}: only classifiers have it.*predict_interval"
     with pytest.raises(AttributeError, match=words):
         getattr(NHBoostDTRegressor(), name)
-    with pytest.raises(AttributeError, match=r"no fit_batches.*Fit a sample of the rows"):
+    with pytest.raises(
+        AttributeError, match=r"no fit_batches, and none for Dask: .*Fit a sample of"
+    ):
         NHBoostDTRegressor().fit_batches([])
     with pytest.raises(AttributeError, match="object has no attribute 'to_pmml'"):
         NHBoostDTRegressor().to_pmml  # noqa: B018 (what it raises is the test)
+
+
+def test_lazy_frames_are_refused_with_what_a_regressor_can_do(data):
+    frame = pl.DataFrame(data[0], schema=["a", "b", "c"]).lazy()
+    with pytest.raises(
+        ValueError, match=r"collect\(\) or compute\(\) first; classifiers also fit it in"
+    ):
+        FIXED.fit(frame, data[1])
+
+
+@pytest.mark.parametrize(("n_thresholds", "says"), [(1000, True), (16, False)])
+def test_a_certificate_says_where_edges_of_many_pairs_are_cut_off(n_thresholds, says):
+    X = np.random.default_rng(0).normal(size=(1200, 2))
+    booster = NHBoostDTRegressor(2, max_leaves=2, n_stages=1, n_thresholds=n_thresholds)
+    text = str(booster.fit(X, X.sum(axis=1)).certificate_)
+    assert ("edges are exact to 0.1 %" in text) == says
 
 
 @pytest.mark.parametrize("method", ["predict", "predict_interval", "predict_distribution"])

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from driftgames.boosting.regression.distribution import LEVELS
-from driftgames.boosting.regression.outcome_thresholds import N_THRESHOLDS, Thresholds, levels_for
+from driftgames.boosting.regression.outcome_thresholds import N_THRESHOLDS, Thresholds, least_masses
 
 FIELDS = "values", "gaps", "means", "knots", "starts"
 
@@ -117,13 +117,19 @@ def test_a_value_of_many_copies_is_flat_in_its_bin():
 
 
 def test_levels_have_two_more_in_each_outer_bin_from_twelve_on():
-    np.testing.assert_allclose(levels_for(3), [0.25, 0.5, 0.75])
-    assert levels_for(11).size == 11
-    twelve = levels_for(12)
-    assert twelve.size == 16
-    np.testing.assert_allclose(twelve[2:-2] * 13, np.arange(1, 13))
-    np.testing.assert_allclose(twelve[:2] * 13, [0.15, 0.45])
-    np.testing.assert_allclose(twelve + twelve[::-1], 1.0)
+    assert least_masses(3, 100).tolist() == [25, 50, 75]
+    assert least_masses(11, 100).size == 11
+    twelve = least_masses(12, 13 * 100)
+    assert twelve.tolist() == [15, 45, *range(100, 1300, 100), 1255, 1285]
+
+
+@pytest.mark.parametrize("n_thresholds", [3, 13, 14, 16, 17, 19, 22])
+@pytest.mark.parametrize("copies", [1, 2, 3, 10, 100])
+def test_a_level_that_outcomes_meet_exactly_is_met(n_thresholds, copies):
+    y = np.repeat(np.arange(20.0 * (n_thresholds + 1)), copies)  # all levels fall between outcomes
+    found = Thresholds.of(y, ones(y.size), n_thresholds).values
+    np.testing.assert_array_equal(found, slow_thresholds(y, n_thresholds))
+    assert not set((np.arange(20.0, y[-1], 20.0) - 1.0).tolist()) - set(found.tolist())
 
 
 def test_gaps_are_half_the_distance_of_neighbours():

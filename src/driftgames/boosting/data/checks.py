@@ -13,7 +13,7 @@ import numpy as np
 from scipy.sparse import csr_matrix, issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_array, check_X_y
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import validate_data
 
 from driftgames.boosting.data.bins import Array, Matrix
@@ -245,7 +245,12 @@ def find_classes(y: Array) -> Array:
     with warnings.catch_warnings():
         # batches come with each label once: scikit-learn would say that there are too many
         warnings.filterwarnings("ignore", "The number of unique classes", UserWarning)
-        check_classification_targets(y)
+        try:
+            check_classification_targets(y)
+        except ValueError as error:
+            if type_of_target(y) == "continuous":
+                raise ValueError(f"{error} NHBoostDTRegressor fits numbers, in memory.") from error
+            raise
     classes = np.unique(y)
     if classes.size < 2:
         raise ValueError(f"y must hold two classes or more; got one class only: {classes.tolist()}")

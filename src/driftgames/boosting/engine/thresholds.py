@@ -46,6 +46,9 @@ from driftgames.boosting.engine.shape import KEARNS_MANSOUR
 
 layout = Part("layout")
 
+EDGE_UNIT = 2.0**-30
+"""How much an edge may be off for each pair: its weight is cut off to an integer."""
+
 LANES = blocks.WIDTH
 """The thresholds in a block."""
 

@@ -22,7 +22,7 @@ from driftgames.boosting.data.row_sample import draw_keys
 from driftgames.boosting.engine.game import GameRule
 from driftgames.boosting.engine.shape import TreeShape
 from driftgames.boosting.fit.folds import FoldFit, Folds, RowKeys, is_large, make_folds
-from driftgames.boosting.fit.job import Columns, Job
+from driftgames.boosting.fit.job import Columns, GoesOn, Job
 from driftgames.boosting.fit.race import (
     MOST_SIZES,
     Entrant,
@@ -78,12 +78,12 @@ def choose_size(
     """
     columns, shapes = rows.columns, _open_shapes(job.shape, rows.columns, rows.n_rows)
     stages = _open_stages(columns, rows.n_rows, n_rounds)
-    track = _Track(job.rule, stages, threads, on_progress)
+    track = _Track(job.rule, stages, threads, on_progress, job.goes_on)
     scouted: Race | None = None
     if is_large(rows.n_rows) and len(shapes) > 1:
         sample = sample_rows(keys)
         folds = make_folds(keys.take(sample), N_FOLDS).first(1)
-        scout = replace(track, stages=_scouted(stages))
+        scout = replace(track, stages=_scouted(stages), goes_on=None)
         scouted = scout.race(rows.take(sample), shapes, folds)
         shapes = shapes if scouted is None else _larger_shapes(scouted, shapes)
     race = track.race(rows, shapes, make_folds(keys, N_FOLDS))
@@ -92,7 +92,7 @@ def choose_size(
     if scouted is not None:
         race = replace(race, choice=race.choice.after(scouted.choice))
     few = rows.n_rows * columns.n_features <= FEW_VALUES and columns.classes.size <= FEW_CLASSES
-    quiet = replace(track, on_progress=_ignore)
+    quiet = replace(track, on_progress=_ignore, goes_on=None)
     repeats = (
         partial(quiet.race, rows, shapes, make_folds(keys.repeat(k), N_FOLDS))
         for k in range(1, N_REPEATS if few else 1)
@@ -170,6 +170,7 @@ class _Track:
     stages: Sequence[int]
     threads: Threads
     on_progress: Callable[[int], None]
+    goes_on: GoesOn | None
 
     def race(self, rows: LocalRows, shapes: Sequence[TreeShape], folds: Folds) -> Race | None:
         """Let shapes race on folds; None if there are none."""
@@ -201,4 +202,6 @@ class _Track:
         if rows.n_rows < SCOUTED or len(folds.numbers) == 1:
             return run_race(entrants, self.stages, pool, on_progress)
         n_sizes = _most_sizes(columns, rows.n_rows)
-        return run_scouted(entrants, self.stages, pool, on_progress, n_sizes=n_sizes)
+        return run_scouted(
+            entrants, self.stages, pool, on_progress, n_sizes=n_sizes, goes_on=self.goes_on
+        )

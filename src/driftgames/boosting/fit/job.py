@@ -20,7 +20,7 @@ from driftgames.boosting.fit.folds import is_small
 from driftgames.boosting.model.categories import CategoryEncoder
 from driftgames.boosting.model.fitted_model import FittedModel
 from driftgames.core.checks import shown
-from driftgames.core.typing import BoolArray, IntArray
+from driftgames.core.typing import BoolArray, FloatArray, IntArray
 
 FEW_BINS = 64
 """The number of bins for few examples where a size is chosen: a trial is faster then."""
@@ -55,6 +55,10 @@ class Stopping:
         return len(scores) > n and max(scores[-n:]) <= scores[-n - 1] + self.tol
 
 
+GoesOn = Callable[[FloatArray, IntArray, Any], bool]
+"""A question about votes on held-out examples, the numbers of these, and their calibration."""
+
+
 @dataclass(frozen=True)
 class Job:
     """The checked settings of a fit."""
@@ -77,6 +81,38 @@ class Job:
     verbose: bool
     settings: Mapping[str, Any]
     """What the record of the fit keeps: the settings that the rounds depend on."""
+    goes_on: GoesOn | None = None
+    """Whether other folds play after the first one, where it races alone; None if they do."""
+
+    @classmethod
+    def of(
+        cls,
+        values: Mapping[str, Any],
+        *,
+        rule: GameRule,
+        shape: TreeShape,
+        ensemble: bool | None,
+        settings: Mapping[str, Any],
+        calibrate: bool = True,
+        class_weight: object = None,
+        stopping: Stopping | None = None,
+    ) -> Job:
+        """Return the job of an estimator: its checked parameters, and what follows from them."""
+        n_rounds, max_bins = values["n_estimators"], values["max_bins"]
+        return cls(
+            rule=rule,
+            shape=shape,
+            n_rounds=None if isinstance(n_rounds, str) else int(n_rounds),
+            max_bins=None if isinstance(max_bins, str) else int(max_bins),
+            ensemble=ensemble,
+            calibrate=calibrate,
+            class_weight=class_weight,
+            monotonic_cst=values["monotonic_cst"],
+            stopping=stopping,
+            n_jobs=values["n_jobs"],
+            verbose=bool(values["verbose"]),
+            settings=settings,
+        )
 
     @property
     def makes_folds(self) -> bool:

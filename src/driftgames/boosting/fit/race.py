@@ -37,6 +37,7 @@ import numpy as np
 
 from driftgames.boosting.engine.game import Round
 from driftgames.boosting.fit.folds import FoldFit, Folds
+from driftgames.boosting.fit.job import GoesOn
 from driftgames.boosting.model.calibration import Calibration
 from driftgames.boosting.model.categories import CategoryEncoder
 from driftgames.boosting.model.choice import CHOSEN, DROPPED, PLAYED, Choice, Trial
@@ -253,6 +254,10 @@ class Race:
         return not self.on_sample and model.n_rounds == self.choice.n_estimators
 
 
+class NotWorthwhileError(Exception):
+    """A fit ends after its first fold, because its caller wants no more of it."""
+
+
 def run_race(
     entrants: Sequence[Entrant],
     stages: Sequence[int],
@@ -287,12 +292,19 @@ def run_scouted(
     on_progress: Callable[[int], None] = lambda steps: None,
     *,
     n_sizes: int = MOST_SIZES,
+    goes_on: GoesOn | None = None,
 ) -> Race:
     """Let the first fold race alone; the best sizes play on all folds, up to their best stages.
 
-    These are at most ``n_sizes``.
+    These are at most ``n_sizes``. Raise `NotWorthwhileError` if ``goes_on`` says no after the
+    first fold.
     """
     scouted = run_race([each.fresh(1) for each in entrants], stages, pool, on_progress)
+    if goes_on is not None:
+        winner = scouted.winner
+        votes = winner.held_out_votes[winner.best]
+        if not goes_on(votes, winner.folds.held_out_rows, scouted.calibration):
+            raise NotWorthwhileError
     begun = time.perf_counter()
     scouts = sorted(scouted.ranked[:n_sizes], key=lambda each: each.max_leaves)
     sizes = {each.max_leaves: each for each in entrants}

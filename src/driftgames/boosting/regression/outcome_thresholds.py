@@ -21,7 +21,8 @@ N_THRESHOLDS = 16
 """The usual number of thresholds, without those in the outer bins."""
 
 _WITH_TAILS = 12  # from this number of thresholds on, outer bins are divided
-_TAILS = 0.15, 0.45  # where, as shares of an outer bin
+_PARTS = 20  # of a step between thresholds
+_TAILS = 3, 9  # where, in parts of an outer bin
 _UNITS = 2**16  # the largest gap as an integer
 _INNER, _OUTER = 8, 60  # the steps between the knots of a bin
 _LEAST = 3  # thresholds
@@ -59,7 +60,7 @@ class Thresholds:
         each = np.zeros(ascending.size, dtype=np.int64)
         np.add.at(each, at, masses[masses > 0])
         below = np.cumsum(each)
-        places = np.searchsorted(below, levels_for(n_thresholds) * float(below[-1]))
+        places = np.searchsorted(below, least_masses(n_thresholds, int(below[-1])))
         values = ascending[np.unique(places[places < ascending.size - 1])]
         if values.size < _LEAST:  # few different outcomes: more thresholds between the last two
             wanted = _LEAST - values.size + 2
@@ -109,20 +110,19 @@ class Thresholds:
         return out
 
 
-def levels_for(n_thresholds: int) -> FloatArray:
-    """Return the levels of the quantiles that are thresholds.
+def least_masses(n_thresholds: int, mass: int) -> IntArray:
+    """Return which mass of outcomes lies at or below each threshold at least, exactly.
 
-    >>> levels_for(3)
-    array([0.25, 0.5 , 0.75])
-    >>> levels_for(16).size
+    >>> least_masses(3, 100)
+    array([25, 50, 75])
+    >>> least_masses(16, 17).size
     20
     """
     n_steps = n_thresholds + 1
-    levels = [k / n_steps for k in range(1, n_steps)]
+    parts = [_PARTS * k for k in range(1, n_steps)]
     if n_thresholds >= _WITH_TAILS:
-        tails = [share / n_steps for share in _TAILS]
-        levels = [*tails, *levels, *(1.0 - each for each in reversed(tails))]
-    return np.array(levels)
+        parts = [*_TAILS, *parts, *(_PARTS * n_steps - each for each in reversed(_TAILS))]
+    return np.array([-(-each * mass // (_PARTS * n_steps)) for each in parts])  # rounded up
 
 
 def _gaps(values: FloatArray) -> IntArray:

@@ -8,15 +8,17 @@ the order of their importance; and once more in the opposite order.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import scipy.sparse
 
+from driftgames.boosting.data.frames import code_columns
 from driftgames.boosting.export.mean_votes import spread_rows
 from driftgames.boosting.export.model_page import plain
-from driftgames.boosting.regression.conformal import Places
-from driftgames.boosting.regression.stages import CodedCategories, StagedModel
+from driftgames.boosting.regression.stages import CodedCategories, HeldOutScores, StagedModel
 from driftgames.core.text import visible
 from driftgames.core.typing import FloatArray
 from driftgames.plots.explanation_page import (
@@ -38,16 +40,37 @@ class ExplainedRegressor:
     """
 
     model: StagedModel
-    places: Places
+    scores: HeldOutScores
     names: Sequence[str]
     importances: FloatArray
     codes: FloatArray
     categories: CodedCategories
 
+    @classmethod
+    def of(
+        cls,
+        model: StagedModel,
+        scores: HeldOutScores,
+        names: Iterable[object],
+        importances: FloatArray,
+        rows: Any,
+    ) -> ExplainedRegressor:
+        """Return a model and rows: numbers, or what the codes of categories are found in."""
+        encoder = model.stages[0].model.encoder if model.stages else None
+        categories = None if encoder is None else encoder.categories
+        if not model.stages:
+            codes = np.zeros(rows.shape)
+        elif categories is not None:
+            codes = code_columns(rows, categories)[0] if rows.shape[0] else rows
+        else:
+            codes = rows.toarray() if scipy.sparse.issparse(rows) else rows
+        return cls(model, scores, [plain(each) for each in names], importances, codes, categories)
+
     def page(
         self, title: str, n_examples: int, facts: Mapping[str, object], guarantee: str
     ) -> ExplanationPage:
         """Return the page, with the first examples explained one by one."""
+        stages, scores = self.model.stages, self.scores
         voting = np.flatnonzero(self.importances)
         ranked = voting[np.argsort(-self.importances[voting], kind="stable")].tolist()
         return ExplanationPage(
@@ -55,7 +78,14 @@ class ExplainedRegressor:
             "",
             [self._shape(j, is_drawn=k < MOST_FEATURES) for k, j in enumerate(ranked)],
             self._examples(ranked, min(n_examples, len(self.codes))),
-            facts,
+            {
+                **facts,
+                "stages": len(stages),
+                "rounds of all": sum(stage.model.n_rounds for stage in stages),
+                "features": self.codes.shape[1],
+                "held-out CRPS": f"{scores.crps[-1]:.4g}",
+                "held-out mean absolute error": f"{scores.mae:.4g}",
+            },
             visible(guarantee),
             of_numbers=True,
         )
@@ -106,7 +136,7 @@ class ExplainedRegressor:
             return []
         first = self.codes[:n_examples]
         rows = self.model.distribution(first, categories=self.categories)
-        ends = self.places.interval(rows, 0.9)
+        ends = self.scores.places.interval(rows, 0.9)
         some = spread_rows(len(self.codes))
         n_rows = max(1, min(some.size, _ROWS // (len(ranked) + 1)))
         start = self.codes[some[np.linspace(0, some.size - 1, n_rows).astype(np.intp)]]

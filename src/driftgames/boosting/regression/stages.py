@@ -26,6 +26,7 @@ from driftgames.boosting.data.frames import Categories, code_columns
 from driftgames.boosting.data.sample_weights import PAIR_BITS, SampleWeights
 from driftgames.boosting.fit.fit_booster import fit_booster
 from driftgames.boosting.fit.job import Columns, Job
+from driftgames.boosting.fit.race import NotWorthwhileError
 from driftgames.boosting.fit.source import MemorySource
 from driftgames.boosting.model.fitted_model import FittedModel
 from driftgames.boosting.model.sigmoids import Sigmoids
@@ -39,6 +40,12 @@ from driftgames.core.typing import FloatArray, IntArray
 
 GAIN = 0.02
 """Stages go on while each lowers the held-out CRPS by this share."""
+
+LEAST_GAIN = 0.003
+"""A stage plays other folds if its first fold lowers the CRPS by this share.
+
+It does so alone, or as the mean with the stage before.
+"""
 
 MOST_STAGES = 4
 """The most stages where their number is open."""
@@ -247,7 +254,7 @@ def fit_stages(
         scores_of_all = _scores(certain, [0.0, 0.0], y, masses, exponent)
         return StagedModel((), (), exponent, origin), scores_of_all
     stages, found, scores = [], [], []
-    for stage, distribution in _play_stages(job, examples, n_thresholds):
+    for stage, distribution in _play_stages(job, examples, n_thresholds, scouts=n_stages is None):
         stages.append(stage)
         found.append(distribution)
         scores.append(_mean_crps(distribution, y, masses))
@@ -262,25 +269,27 @@ def fit_stages(
 
 
 def _play_stages(
-    job: Job, examples: NumberExamples, n_thresholds: int
+    job: Job, examples: NumberExamples, n_thresholds: int, *, scouts: bool
 ) -> Iterator[tuple[NumberStage, PredictedDistribution]]:
     """Yield one stage after another, and its distributions of the examples, each held out.
 
-    It ends where nothing is left to learn. The first stage chooses the leaves for all.
+    It ends where nothing is left to learn; if it ``scouts``, also where the first fold of a stage
+    does not gain `LEAST_GAIN`. The first stage chooses the leaves for all.
     """
-    stage, means, quantiles = _fit_one(job, examples, n_thresholds)
-    yield stage, PredictedDistribution(LEVELS, quantiles, means)
+    stage, distribution = _fit_one(job, examples, n_thresholds)
+    yield stage, distribution
     if job.shape.is_open and (choice := stage.record.choice) is not None:
         job = replace(job, shape=replace(job.shape, max_leaves=choice.max_leaves))
     if job.monotonic_cst is not None:  # an outcome rises with the mean of the stage before
         signs = directions(job.monotonic_cst, examples.X.shape[1], examples.names)
         job = replace(job, monotonic_cst=[*signs.tolist(), 1])
-    offset = means
-    while np.ptp(examples.y - offset) > 0:
-        stage, means, quantiles = _fit_one(job, examples.less(offset), n_thresholds)
-        means = means + offset
-        yield stage, PredictedDistribution(LEVELS, quantiles + offset[:, None], means)
-        offset = means
+    while np.ptp(examples.y - distribution.mean()) > 0:
+        before = distribution
+        try:
+            stage, distribution = _fit_one(job, examples, n_thresholds, before, scouts=scouts)
+        except NotWorthwhileError:
+            return
+        yield stage, distribution
 
 
 def _scaled(y: FloatArray) -> tuple[FloatArray, float, int]:
@@ -309,20 +318,61 @@ def _scores(
 
 
 def _fit_one(
-    job: Job, examples: NumberExamples, n_thresholds: int
-) -> tuple[NumberStage, FloatArray, FloatArray]:
-    """Return a stage, and its means and quantiles on the examples, each held out."""
-    X, y = examples.X, examples.y
-    thresholds = Thresholds.of(y, examples.masses, n_thresholds)
-    columns = Columns(thresholds.values, X.shape[1], examples.names, thresholds.gaps)
-    source = MemorySource(columns, X, y, examples.categories, examples.sample_weight)
+    job: Job,
+    examples: NumberExamples,
+    n_thresholds: int,
+    before: PredictedDistribution | None = None,
+    *,
+    scouts: bool = False,
+) -> tuple[NumberStage, PredictedDistribution]:
+    """Return a stage for what the mean of the one ``before`` leaves, and its distributions.
+
+    They are of the examples, each held out.
+    """
+    offset = None if before is None else before.mean()
+    left = examples if offset is None else examples.less(offset)
+    thresholds = Thresholds.of(left.y, examples.masses, n_thresholds)
+
+    def distribution(votes: FloatArray, sigmoids: Sigmoids) -> PredictedDistribution:
+        above = sigmoids.probabilities(votes)
+        means, quantiles = thresholds.expectations(above), thresholds.quantiles(above, LEVELS)
+        return PredictedDistribution(LEVELS, quantiles, means)
+
+    def goes_on(votes: FloatArray, rows: IntArray, sigmoids: Sigmoids) -> bool:
+        assert before is not None
+        old, y, masses = before[rows], examples.y[rows], examples.masses[rows]
+        new = _moved(distribution(votes, sigmoids), old.mean())
+        least = min(_mean_crps(each, y, masses) for each in (new, _mean_of(old, 1, new)))
+        return least <= (1.0 - LEAST_GAIN) * _mean_crps(old, y, masses)
+
+    if scouts and before is not None:
+        job = replace(job, goes_on=goes_on)
+    columns = Columns(thresholds.values, left.X.shape[1], left.names, thresholds.gaps)
+    source = MemorySource(columns, left.X, left.y, left.categories, examples.sample_weight)
     fitted: Fitted = fit_booster(job, source)
     stage = NumberStage(fitted.model, fitted.record, thresholds)
     votes = fitted.held_out_votes
     if votes is None:  # no tree has an edge
-        votes = np.tile(fitted.model.default_vote, (y.size, 1))
-    above = stage.sigmoids.probabilities(votes)
-    return stage, thresholds.expectations(above), thresholds.quantiles(above, LEVELS)
+        votes = np.tile(fitted.model.default_vote, (left.y.size, 1))
+    found = distribution(votes, stage.sigmoids)
+    if offset is None:
+        return stage, found
+    return stage, _moved(found, offset)
+
+
+def _moved(distribution: PredictedDistribution, by: FloatArray) -> PredictedDistribution:
+    """Return distributions moved by a number for each row."""
+    return PredictedDistribution(
+        LEVELS, distribution.quantiles + by[:, None], distribution.mean() + by
+    )
+
+
+def _mean_of(
+    first: PredictedDistribution, n: int, another: PredictedDistribution
+) -> PredictedDistribution:
+    """Return the mean of the quantiles of distributions: the first one counts ``n`` times."""
+    quantiles = (n * first.quantiles + another.quantiles) / (n + 1)
+    return PredictedDistribution(LEVELS, quantiles, (n * first.mean() + another.mean()) / (n + 1))
 
 
 def _mean_crps(distribution: PredictedDistribution, y: FloatArray, masses: IntArray) -> float:
@@ -342,9 +392,7 @@ def _average_best(
     averaged, best, crps = [order[0]], found[order[0]], scores[order[0]]
     for number in order[1:]:
         n = len(averaged)
-        quantiles = (n * best.quantiles + found[number].quantiles) / (n + 1)
-        means = (n * best.mean() + found[number].mean()) / (n + 1)
-        mean = PredictedDistribution(LEVELS, quantiles, means)
+        mean = _mean_of(best, n, found[number])
         if (lower := _mean_crps(mean, y, masses)) < crps:
             averaged, best, crps = [*averaged, number], mean, lower
     return tuple(averaged), best, crps
