@@ -364,7 +364,7 @@ def cases() -> dict[str, Case]:
     found["default booster, three classes"] = booster(default(), n_classes=3)
     found["default booster, categories"] = booster(default(categorical_features=[1]))
     found["default booster, scouted"] = booster(default(), n=4000)
-    found["default booster, many examples"] = booster(default(), n=50_000)
+    found["default booster, many examples and pairs"] = booster(default(), n=50_000)
     found["default regressor"] = regressor(NHBoostDTRegressor(n_jobs=_threads()))
     for name in ("nh-boost.dt", "adaboost"):  # one booster of each kind of weights
         grown = partial(BOOSTERS[name], n_estimators=20, n_jobs=_threads())

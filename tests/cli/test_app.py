@@ -63,6 +63,7 @@ def test_every_option_of_every_command_is_described():
         "--no-header",
         "--no-combiners",
         "--no-ensemble",
+        "--no-pairs",
         "--losses",
         "--best-expert",
     }

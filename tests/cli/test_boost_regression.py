@@ -176,6 +176,7 @@ def test_a_validation_file_is_scored(houses, tmp_path):
         (["--patience", 3], "--patience does not go with regression"),
         (["--early-stopping", "on"], "--early-stopping does not go with regression"),
         (["--no-ensemble"], "--ensemble does not go with regression"),
+        (["--no-pairs"], "--pairs does not go with regression"),
         (["--algorithm", "adaboost"], "regression is by nh-boost.dt; got --algorithm adaboost"),
         (["--regression", "--many-classes"], "--regression fits numbers and --many-classes fits"),
         (["--regression", "--label", "town"], "is not a finite number, as regression needs"),

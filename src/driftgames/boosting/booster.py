@@ -164,9 +164,9 @@ class BaseBooster(FittedBooster, ClassifierMixin, BaseEstimator):  # type: ignor
     ) -> Self:
         """Fit the booster to examples that come in batches, and need not fit in memory.
 
-        The model is that of `fit` on all rows, to the bit, for any size and order of the batches,
-        unless there are categories and a size is chosen: then 200 rounds are played, and there is
-        no mean of boosters (docs/choosing.md).
+        The model is that of `fit` with ``pairs=False`` on all rows, to the bit, for any size and
+        order of the batches, unless there are categories and a size is chosen: then 200 rounds are
+        played, and there is no mean of boosters (docs/choosing.md).
         The source is read twice: once for the cuts, once for the bins, two bytes for each value.
         Weights, categories, examples held out and calibration need more passes: docs/scale.md has
         them, and figures. ``calibrate=False`` saves the time of calibration.
@@ -260,6 +260,7 @@ class BaseBooster(FittedBooster, ClassifierMixin, BaseEstimator):  # type: ignor
             settings=self.binding_settings(),
             calibrate=bool(self.calibrate),
             class_weight=self.class_weight,
+            pairs=isinstance(self.pairs, str),
             stopping=stopping,
         )
 

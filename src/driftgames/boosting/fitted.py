@@ -116,7 +116,8 @@ class FittedBooster(BoosterParameters, ABC):
     def chosen_(self) -> Choice:
         """What the examples held out chose, if anything was left to them."""
         choice: Choice = self._only_if("chosen_", self.record_.choice)
-        return choice.of_model(self.n_iter_, max(len(self.record_.members), 1))
+        names = self.model_.pair_names(self.history_["edge"])
+        return choice.of_model(self.n_iter_, max(len(self.record_.members), 1), names)
 
     @property
     def n_iter_(self) -> int:
@@ -166,7 +167,7 @@ class FittedBooster(BoosterParameters, ABC):
         """Return the columns of rows without names, in the order of the fit."""
         model = self.model_
         check_kind(X, model.encoder is not None)
-        return check_array(X, **INPUT) if model.encoder is None else model.encode(X)
+        return model.encode(check_array(X, **INPUT) if model.encoder is None else X)
 
     def decision_function(self, X: object) -> FloatArray:
         """Return the normalised vote in [-1, 1]; above 0 it is for ``classes_[1]``.

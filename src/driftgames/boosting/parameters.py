@@ -158,6 +158,13 @@ def _is_constraint(value: object) -> bool:
     return all(type(each) is int and each in (-1, 0, 1) for each in signs)
 
 
+def _check_pairs(name: str, value: object) -> None:
+    if isinstance(value, str):
+        choose(name, value, {"auto": True})
+    elif check_flag(name, value):
+        raise ValueError(f'{name} must be "auto" or False; got {shown(value)}')
+
+
 _AUTO_FLAG = Requirement(
     'true, false or "auto"', lambda v: v in (True, False, "auto") and type(v) in (bool, str)
 )
@@ -330,6 +337,18 @@ class BoosterParameters:
             Constraints, by the names of a data frame's columns or one for each feature. 1: the vote
             for ``classes_[1]`` never falls where this feature alone rises; -1: it never rises; 0:
             none. Missing values are not bound. For two classes.""",
+    )
+    pairs: bool | str = parameter(
+        "auto",
+        one_of("auto", False),
+        """pairs : "auto" or False
+            Whether trees may ask about differences, products and sums of two columns of numbers,
+            such as ``carat - price``. "auto": such pairs join where the leaves of the trees are
+            chosen and the model is a mean, from 3,000 examples on, if that clearly lowers the
+            log-loss on examples held out (docs/choosing.md); `chosen_` tells which ones. False:
+            they never do.""",
+        _check_pairs,
+        binds=False,
     )
     n_jobs: int | None = parameter(
         None,

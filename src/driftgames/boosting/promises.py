@@ -3,8 +3,8 @@
 A promise about new examples is about what `predict` returns: the class of the largest calibrated
 probability, or of most votes with class weights or without calibration. It must hold whatever the
 held-out examples chose. So the chance of a miss is divided among all candidates that they could
-have chosen, sizes, rounds and rules of the sigmoid, and where these cannot be counted nothing is
-promised. Margins and the training error are those of the vote.
+have chosen, sizes, rounds, pairs of columns and rules of the sigmoid, and where these cannot be
+counted nothing is promised. Margins and the training error are those of the vote.
 """
 
 from __future__ import annotations
@@ -56,6 +56,11 @@ def _count_candidates(record: TrainingRecord, n_classes: int) -> tuple[int, str]
 
     Each size after each number of rounds is a candidate. What is promised is about the boosters of
     the chosen one, also where the model is a mean of theirs and of others.
+
+    Where pairs of columns could join, half of the chance of a miss is for boosters without pairs.
+    The other half is divided among all sets of columns that pairs can be made of. For one set, as
+    for one size, the booster of a fold depends on the rows that the fold trains on alone. Which
+    set was chosen may then depend on all rows, also on those that the fold holds out.
     """
     if record.ended_early:
         return 1, "the fit ended early, and the examples held out had a part in that"
@@ -64,7 +69,8 @@ def _count_candidates(record: TrainingRecord, n_classes: int) -> tuple[int, str]
     if stopping and not record.members:
         n_rounds = len(record.history["edge"])
         stages *= n_rounds * (n_rounds + 1)
-    return sizes * stages, ""
+    pairs = None if record.choice is None else record.choice.pairs
+    return sizes * stages * (1 if pairs is None else pairs.n_candidates), ""
 
 
 def _count_trials(choice: Choice | None, n_classes: int) -> tuple[int, int]:

@@ -39,6 +39,7 @@ class Settings(NamedTuple):
         leaves (N): {max_leaves} Default: auto of nh-boost.dt; the others have stumps.
         depth (N): {max_depth} Default: no limit of nh-boost.dt; 1 of the others.
         ensemble: {ensemble} Default: auto.
+        pairs: {pairs} Default: auto.
 
     Stopping:
         early_stopping (WHEN): {0}. {early_stopping} Default: off.
@@ -55,6 +56,7 @@ class Settings(NamedTuple):
     leaves: str | None = None
     depth: str | None = None
     ensemble: bool | None = None
+    pairs: bool | None = None
     d: str | None = None
     edge: str | None = None
     bins: str | None = None
@@ -96,6 +98,8 @@ class Settings(NamedTuple):
             given["max_depth"] = None
         if self.ensemble is not None:
             given["ensemble"] = self.ensemble
+        if self.pairs is not None:
+            given["pairs"] = "auto" if self.pairs else False
         if algorithm in POTENTIALS and algorithm not in ALGORITHMS:
             kind = BOOSTERS["potential boost"]
             given["potential"] = POTENTIALS[algorithm](rounds, 0.5)  # half of the votes

@@ -36,8 +36,8 @@ _SCORES = (
 
 def make_regressor(settings: Settings, n_jobs: int) -> NHBoostDTRegressor:
     """Return the regressor that the options ask for; those of classifiers are refused."""
-    classes_only = ("class_weight", "depth", "early_stopping", "edge", "ensemble", "patience")
-    for name in classes_only:
+    classes_only = ("class_weight", "depth", "early_stopping", "edge", "ensemble", "pairs")
+    for name in (*classes_only, "patience"):
         if getattr(settings, name) is not None:
             fail(f"--{name.replace('_', '-')} does not go with regression")
     if settings.algorithm not in (None, "nh-boost.dt"):

@@ -36,9 +36,10 @@ COLUMNS = (
 def chosen_line(choice: Any) -> str:
     """Return in one line what a race chose."""
     best = next(each for each in choice.trials if each.outcome == "chosen")
+    pairs = f", with {listed(choice.pair_names, 3)}" if choice.pair_names else ""
     return (
         f"{choice.size}, of {counted(len(choice.trials), 'trial')} on "
-        f"{counted(choice.n_folds, 'fold')}, held-out log-loss {best.log_loss:.4f}"
+        f"{counted(choice.n_folds, 'fold')}, held-out log-loss {best.log_loss:.4f}{pairs}"
     )
 
 
@@ -153,10 +154,11 @@ def features_of(booster: Any, top: int) -> Table:
 
 
 def _asked(booster: Any) -> Any:
-    """Return the feature of every question of a model."""
-    trees = booster.trees_
+    """Return the feature of every question of a model; both of a question about a pair."""
+    trees, owners = booster.trees_, booster.model_.owners
     asked = trees.feature[trees.left > 0] if len(trees) else booster.stumps_.feature
-    return asked if booster.encoder_ is None else booster.encoder_.feature[asked]
+    paired = asked[owners[0][asked] != owners[-1][asked]]
+    return np.append(owners[0][asked], owners[-1][paired])
 
 
 def feature_name(names: Any, feature: int) -> str:

@@ -62,8 +62,8 @@ def races(monkeypatch):
     """Return the list of races that fits run."""
     seen, choose = [], choosing.choose_size
 
-    def choose_size(*arguments):
-        seen.append(choose(*arguments))
+    def choose_size(*arguments, **named):
+        seen.append(choose(*arguments, **named))
         return seen[-1]
 
     monkeypatch.setattr(fit_booster, "choose_size", choose_size)

@@ -121,7 +121,8 @@ def test_drawn_races_with_a_scout_end_as_the_rule_says(most):
         for size, own in zip(SIZES, noise, strict=True):
             tables[size] = {k: (np.array(row) + own).tolist() for k, row in tables[size].items()}
         entrants = [Told(size, tables[size], masses, part) for size in SIZES]
-        race = run_scouted(entrants, STAGES, n_sizes=most)
+        scout = run_race([each.fresh(1) for each in entrants], STAGES)
+        race = run_scouted(entrants, scout, n_sizes=most)
         scouted, chosen, trials = scout_by_rule(
             tables, STAGES, masses.tolist(), np.flatnonzero(part == 0).tolist(), most=most
         )

@@ -280,7 +280,7 @@ def test_unknown_categories_answer_no_and_missing_values_too_if_the_fit_saw_none
     assert isinstance(votes, CategoryVotes)
     assert votes.missing == votes.unknown
     no = model.encoder_.expand(np.full((1, 4), -1.0))
-    explained = model.encoder_.explain(model.model_.scorer.explain(no))
+    explained = model.model_.explain(no)
     assert votes.unknown == explained.contributions[explained.features.tolist().index(0)]
     shapes = model.shape_functions_[2]  # missing values in the fit: a category of their own
     assert shapes.missing != shapes.unknown

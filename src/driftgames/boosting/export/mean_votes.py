@@ -116,16 +116,18 @@ def _walk(
     owner: IntArray,
     shape: tuple[int, ...],
 ) -> list[FloatArray]:
-    """Send all rows through all trees; credit the change of worth at a question to its feature."""
+    """Send all rows through all trees; credit the change of worth at a question to its feature.
+
+    The two features of a pair share it.
+    """
     trees = model.trees
     n_rows, n_kept = shape[1:]
     slots = np.full(model.n_features, n_kept)  # the last slot is for all other features
     slots[features] = np.arange(n_kept)
-    of_column = np.arange(model.n_columns) if model.encoder is None else model.encoder.feature
     asked, column = np.unique(np.maximum(trees.feature, 0), return_inverse=True)
     some: Any = rows[:, asked]
     values = np.asarray(some.toarray() if hasattr(some, "toarray") else some, dtype=np.float64)
-    slot = slots[of_column[asked]][column]
+    sides = [slots[owner[asked]][column] for owner in model.owners]
     found = [np.zeros(shape[0] * n_rows * (n_kept + 1)) for _ in worths]
     for begin in range(0, len(trees), _TREES):
         roots = trees.starts[begin : min(begin + _TREES, len(trees))]
@@ -139,9 +141,10 @@ def _walk(
             x = values[row, column[node]]
             left = np.where(np.isnan(x), trees.missing_left[node] == 1, x <= trees.threshold[node])
             below = root + trees.left[node] + np.where(left, 0, 1)
-            at = place * (n_kept + 1) + slot[node]
-            for votes, worth in zip(found, worths, strict=True):
-                votes += np.bincount(at, worth[below] - worth[node], votes.size)
+            for slot in sides:
+                at = place * (n_kept + 1) + slot[node]
+                for votes, worth in zip(found, worths, strict=True):
+                    votes += np.bincount(at, (worth[below] - worth[node]) / len(sides), votes.size)
             node = below
     return [each.reshape(shape[0], n_rows, n_kept + 1)[:, :, :n_kept] for each in found]
 

@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from driftgames.boosting.data.frames import UNKNOWN
+from driftgames.boosting.data.pairs import ColumnPairs
 from driftgames.boosting.export.treelite import as_trees
 from driftgames.boosting.model.calibration import Calibration
 from driftgames.boosting.model.categories import CategoryColumn, CategoryEncoder
@@ -141,7 +142,25 @@ class Graph:
             ]
         if offset is not None:
             parts = [*(self.cast(part, np.float64) for part in parts), offset]
+        if fitted.pairs is not None:
+            parts = [self.cast(part, np.float64) for part in parts]
+            parts.append(self._pairs(fitted.pairs, parts))
         return parts[0] if len(parts) == 1 else self.add("Concat", *parts, axis=1)
+
+    def _pairs(self, pairs: ColumnPairs, parts: list[str]) -> str:
+        """Add the columns of pairs of columns: of one matrix, or of one part for each feature."""
+        left, right = np.array(pairs.left), np.array(pairs.right)
+        matrix = parts[0]
+        if len(parts) > 1:
+            used, at = np.unique([left, right], return_inverse=True)
+            matrix = self.add("Concat", *(parts[j] for j in used), axis=1)
+            left, right = at.reshape(2, -1)
+        both = [self.add("Gather", matrix, side.astype(np.int64), axis=1) for side in (left, right)]
+        made = self.add("Sub", *both)
+        for sign, kind in (("*", "Mul"), ("+", "Add")):
+            asked = np.array([[each == sign for each in pairs.operation]])
+            made = self.add("Where", asked, self.add(kind, *both), made)
+        return made
 
     def votes(self, fitted: FittedModel, columns: str, *, exact: bool | None = None) -> str:
         """Add the normalised votes of all hypotheses, a column for each class if more than two.
@@ -151,7 +170,7 @@ class Graph:
         trees, weights, integer_votes = as_trees(fitted)
         n_columns = 1 if fitted.classes.size == 2 else fitted.classes.size
         if exact is None:
-            exact = self.dtype == np.float32 and integer_votes
+            exact = self.dtype == np.float32 and integer_votes and fitted.pairs is None
         columns = columns if exact else self.cast(columns, np.float64)
         threshold = _round_down(trees.threshold) if exact else trees.threshold
         of_tree = np.repeat(np.arange(trees.n_nodes.size), trees.n_nodes)

@@ -30,6 +30,11 @@ def treelite_model(model: FittedModel) -> Any:
         ) from error
     if model.encoder is not None or model.classes.size != 2:
         raise ValueError("Treelite models are for columns of numbers and two classes")
+    if model.pairs is not None:
+        raise ValueError(
+            "Treelite models ask about columns of X alone; this model has pairs of columns: fit "
+            "with pairs=False"
+        )
     trees, weights, _ = as_trees(model)
     total = model.vote_weights.sum() if model.n_rounds else 1.0
     calibration = model.calibration

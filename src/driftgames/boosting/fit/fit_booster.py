@@ -53,7 +53,8 @@ def fit_booster(job: Job, source: Source, watch: Watch = NO_WATCH) -> Fitted:
         rows = source.rows(job, plan, held_out, threads)
         race = _race(job, plan, source, rows, held_out, threads) if plan.races else None
         if race is not None and plan.averages and (mean := mean_of(race)) is not None:
-            empty = source.columns.empty_model(mean.encoder)
+            joined = None if race.audition is None else race.audition.pairs
+            empty = replace(source.columns, pairs=joined).empty_model(mean.encoder)
             fitted = average(mean, empty, source.masses(), job.settings, race.choice)
             return fitted.calibrated(mean.calibration if job.calibrate else None, race.held_out)
         shape, n_rounds, choice = job.shape, plan.n_rounds or USUAL_ROUNDS, None
@@ -87,6 +88,7 @@ def make_plan(job: Job, source: Source, watch: Watch) -> Plan:
         n_rounds=n_rounds,
         races=(chooses or averages) and source.races,
         averages=averages,
+        pairs=averages and job.pairs and job.shape.is_open and source.columns.gaps is None,
         max_bins=job.max_bins,
         stopping=stopping,
         is_watched=is_watched,
@@ -151,7 +153,7 @@ def _race(
     most = count_rounds(job, rows, n_rounds)
     bar = progress("choosing a size", most, "rounds", at_most=True) if job.verbose else silent
     with bar as on_progress:
-        race = choose_size(job, rows, keys, n_rounds, threads, on_progress)
+        race = choose_size(job, rows, keys, n_rounds, threads, on_progress, pairs=plan.pairs)
     if race is not None and source.race_on_sample:
         return replace(race, on_sample=True)
     return race

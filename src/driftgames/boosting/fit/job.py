@@ -12,6 +12,7 @@ from driftgames.boosting.data import MOST_BINS
 from driftgames.boosting.data.binned_data import BinnedData
 from driftgames.boosting.data.bins import Array
 from driftgames.boosting.data.checks import ExampleChecks, directions
+from driftgames.boosting.data.pairs import ColumnPairs
 from driftgames.boosting.data.row_sample import hold_out, rank_rows
 from driftgames.boosting.engine.binned_trees import TreeLearner
 from driftgames.boosting.engine.game import GameRule
@@ -83,6 +84,8 @@ class Job:
     """What the record of the fit keeps: the settings that the rounds depend on."""
     goes_on: GoesOn | None = None
     """Whether other folds play after the first one, where it races alone; None if they do."""
+    pairs: bool = False
+    """Whether pairs of columns may join."""
 
     @classmethod
     def of(
@@ -96,6 +99,7 @@ class Job:
         calibrate: bool = True,
         class_weight: object = None,
         stopping: Stopping | None = None,
+        pairs: bool = False,
     ) -> Job:
         """Return the job of an estimator: its checked parameters, and what follows from them."""
         n_rounds, max_bins = values["n_estimators"], values["max_bins"]
@@ -112,6 +116,7 @@ class Job:
             n_jobs=values["n_jobs"],
             verbose=bool(values["verbose"]),
             settings=settings,
+            pairs=pairs,
         )
 
     @property
@@ -154,6 +159,8 @@ class Columns:
     names: Array | None = None
     gaps: IntArray | None = None
     """Of a regressor, the mass of the pairs with each threshold; else None."""
+    pairs: ColumnPairs | None = None
+    """Pairs of columns that trees ask about too."""
 
     @classmethod
     def of(cls, classes: Array, checks: ExampleChecks) -> Columns:
@@ -162,7 +169,13 @@ class Columns:
 
     def empty_model(self, encoder: CategoryEncoder | None) -> FittedModel:
         """Return a model of no rounds for these columns."""
-        return FittedModel(self.classes, self.n_features, feature_names=self.names, encoder=encoder)
+        return FittedModel(
+            self.classes,
+            self.n_features,
+            feature_names=self.names,
+            encoder=encoder,
+            pairs=self.pairs,
+        )
 
     @property
     def n_leaf_classes(self) -> int:
@@ -199,15 +212,16 @@ class Columns:
                 f"monotonic_cst is for two classes; got it beside {self.classes.size}, whose "
                 "votes cannot all rise with a feature: fit one class against the rest"
             )
+        of_pairs = np.zeros(0 if self.pairs is None else len(self.pairs), signs.dtype)
         if encoder is None:
-            return signs
+            return np.append(signs, of_pairs)
         for j, feature in enumerate(encoder.features):
             if signs[j] and feature is not None and not feature.ordered:
                 raise ValueError(
                     "monotonic_cst must be 0 for categories without an order; feature "
                     f"{j} holds some"
                 )
-        return np.asarray(signs[encoder.feature])
+        return np.append(signs[encoder.feature], of_pairs)
 
 
 @dataclass(frozen=True)
@@ -220,6 +234,8 @@ class Plan:
     """Whether folds race: they choose a size, or their mean is the model."""
     averages: bool
     """Whether the model is the mean of the boosters of the folds."""
+    pairs: bool
+    """Whether pairs of columns may join."""
     max_bins: int | None
     stopping: Stopping | None
     is_watched: bool

@@ -146,7 +146,7 @@ def average(
     """Return a mean of boosters as a model; ``masses`` are the sample weights of the examples."""
     fits = [fit for entrant in mean.entrants for fit in entrant.fits]
     played = [rounds for entrant in mean.entrants for rounds in entrant.played()]
-    union, parts = _hypotheses(mean, fits, played)
+    union, parts = _hypotheses(mean, fits, played, empty.n_pairs)
     turns = take_turns([len(each) for each in played])
     n_folds = len(mean.entrants[0].fits)
     weights = [_weigh(*each) for each in zip(np.repeat(mean.weights, n_folds), played, strict=True)]
@@ -179,7 +179,7 @@ def average(
 
 
 def _hypotheses(
-    mean: Mean, fits: Sequence[FoldFit], played: Sequence[Sequence[Round]]
+    mean: Mean, fits: Sequence[FoldFit], played: Sequence[Sequence[Round]], n_pairs: int
 ) -> tuple[CategoryEncoder | None, list[Stumps | Trees]]:
     """Return the hypotheses of each fit, and the encoder of the columns of all of them."""
     encoders = [each for entrant in mean.entrants for each in entrant.encoders]
@@ -192,7 +192,9 @@ def _hypotheses(
         if isinstance(part, Stumps) and several_sizes:  # beside trees
             part = to_trees([each.tree for each in rounds], fit.learner.data.cuts)
         if union is not None:
-            part = _renumber(part, union.columns_of(known, number))
+            columns = union.columns_of(known, number)
+            of_pairs = union.n_columns + np.arange(n_pairs)
+            part = _renumber(part, np.append(columns, of_pairs))
         parts.append(part)
     return union, parts
 

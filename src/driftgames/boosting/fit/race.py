@@ -32,15 +32,18 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
+from driftgames.boosting.data.pairs import ColumnPairs
 from driftgames.boosting.engine.game import Round
 from driftgames.boosting.fit.folds import FoldFit, Folds
 from driftgames.boosting.fit.job import GoesOn
+from driftgames.boosting.fit.source import LocalRows
 from driftgames.boosting.model.calibration import Calibration
 from driftgames.boosting.model.categories import CategoryEncoder
-from driftgames.boosting.model.choice import CHOSEN, DROPPED, PLAYED, Choice, Trial
+from driftgames.boosting.model.choice import CHOSEN, DROPPED, PLAYED, Choice, PairTrial, Trial
 from driftgames.boosting.model.fitted_model import FittedModel
 from driftgames.boosting.model.training_record import HeldOut
 from driftgames.core.typing import FloatArray
@@ -221,6 +224,18 @@ class Entrant:
         return self.folds.held_out_outcomes.difference(self.losses[-1], leader.losses[leader.best])
 
 
+class Audition(NamedTuple):
+    """What became of pairs of columns."""
+
+    pairs: ColumnPairs | None
+    """Those that joined; None if they did not."""
+    trial: PairTrial
+
+    def widen(self, rows: LocalRows) -> LocalRows:
+        """Return rows with the pairs that joined."""
+        return rows if self.pairs is None else rows.with_pairs(self.pairs)
+
+
 @dataclass(frozen=True)
 class Race:
     """How a race ended."""
@@ -228,10 +243,23 @@ class Race:
     ranked: tuple[Entrant, ...]
     """The sizes by their least log-loss; of equal ones, that of fewer leaves first."""
     choice: Choice
+    audition: Audition | None = None
+    """What became of pairs of columns; None if they had no part."""
     repeats: tuple[Callable[[], Race | None], ...] = ()
     """Calls that let the sizes race on other folds; see `choosing.N_REPEATS`."""
     on_sample: bool = False
     """Whether a sample raced whose votes say nothing of a fit to all examples."""
+
+    def with_pairs(self, audition: Audition) -> Race:
+        """Return the race with what became of pairs of columns."""
+        choice = replace(self.choice, pairs=audition.trial)
+        return replace(self, audition=audition, choice=choice)
+
+    def asks(self, goes_on: GoesOn) -> bool:
+        """Ask whether other folds play, by the votes of the winner on the examples held out."""
+        winner = self.winner
+        votes = winner.held_out_votes[winner.best]
+        return goes_on(votes, winner.folds.held_out_rows, self.calibration)
 
     @property
     def winner(self) -> Entrant:
@@ -287,24 +315,16 @@ def run_race(
 
 def run_scouted(
     entrants: Sequence[Entrant],
-    stages: Sequence[int],
+    scouted: Race,
     pool: ThreadPoolExecutor | None = None,
     on_progress: Callable[[int], None] = lambda steps: None,
     *,
     n_sizes: int = MOST_SIZES,
-    goes_on: GoesOn | None = None,
 ) -> Race:
-    """Let the first fold race alone; the best sizes play on all folds, up to their best stages.
+    """Let the best sizes of the first fold play on all folds, up to their best stages.
 
-    These are at most ``n_sizes``. Raise `NotWorthwhileError` if ``goes_on`` says no after the
-    first fold.
+    These are at most ``n_sizes``. ``scouted`` is the race of the first fold.
     """
-    scouted = run_race([each.fresh(1) for each in entrants], stages, pool, on_progress)
-    if goes_on is not None:
-        winner = scouted.winner
-        votes = winner.held_out_votes[winner.best]
-        if not goes_on(votes, winner.folds.held_out_rows, scouted.calibration):
-            raise NotWorthwhileError
     begun = time.perf_counter()
     scouts = sorted(scouted.ranked[:n_sizes], key=lambda each: each.max_leaves)
     sizes = {each.max_leaves: each for each in entrants}
@@ -372,7 +392,7 @@ def _decide(entrants: Sequence[Entrant], begun: float) -> Race:
         len(winner.fits),
         int(winner.losses[0].size),
         tuple(trial for entrant in entrants for trial in _trials(entrant, winner)),
-        time.perf_counter() - begun,
+        seconds=time.perf_counter() - begun,
     )
     return Race(tuple(ranked), choice)
 

@@ -15,10 +15,13 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple, Self
 
 import numpy as np
+import scipy.sparse
 
 from driftgames.boosting.data.binned_data import BinnedData, bin_examples
 from driftgames.boosting.data.bins import Array, Matrix
+from driftgames.boosting.data.checks import directions
 from driftgames.boosting.data.frames import Categories
+from driftgames.boosting.data.pairs import ColumnPairs
 from driftgames.boosting.data.row_sample import hash_rows, mix_hashes
 from driftgames.boosting.data.sample_weights import (
     PAIR_BITS,
@@ -99,6 +102,14 @@ class LocalRows(Rows):
 
         With ``ranked`` features of categories have columns of ranks too, which trees ask about.
         """
+
+    def pairable(self) -> IntArray:
+        """Return the numbers of the columns that pairs can be made of. Default: none."""
+        return np.empty(0, dtype=np.int64)
+
+    def with_pairs(self, pairs: ColumnPairs) -> LocalRows:
+        """Return the same examples with pairs of columns behind the others."""
+        raise NotImplementedError
 
     @contextmanager
     def open(self, job: Job, shape: TreeShape, n_rounds: int, threads: Threads) -> Iterator[Opened]:
@@ -266,7 +277,7 @@ class MemoryRows(LocalRows):
         """Return all rows in bins, coded without the labels of those ``held_out``."""
         if self.categories is None:
             if self._binned is None:
-                self._binned = self._bin(self.X, None)
+                self._binned = self._bin(self.X, self.X, None)
             return None, self._binned
         seen = np.ones(self.n_rows, dtype=bool) if held_out is None else ~held_out
         weights = self.weights._replace(of_each=self.weights.of_each[seen])
@@ -278,8 +289,8 @@ class MemoryRows(LocalRows):
             ranked=ranked,
             gaps=self.columns.gaps,
         )
-        columns = encoder.expand(encoder.recode(self.X, self.categories))
-        return encoder, self._bin(columns, encoder)
+        codes = encoder.recode(self.X, self.categories)
+        return encoder, self._bin(encoder.expand(codes), codes, encoder)
 
     def take(self, rows: IntArray) -> Self:
         """Return some of the examples."""
@@ -287,8 +298,24 @@ class MemoryRows(LocalRows):
         X, labels = self.X[rows], self.labels[rows]
         return replace(self, X=X, labels=labels, weights=weights, _binned=None)
 
-    def _bin(self, columns: Matrix, encoder: CategoryEncoder | None) -> BinnedData:
-        two = self.columns.classes.size == 2
+    def pairable(self) -> IntArray:
+        """Return the columns of numbers, unless the examples are sparse."""
+        if scipy.sparse.issparse(self.X):
+            return super().pairable()
+        known = self.categories or (None,) * self.X.shape[1]
+        numeric = np.array([each is None for each in known])
+        if self.monotonic_cst is not None:  # a pair may fall where its column rises
+            numeric &= directions(self.monotonic_cst, numeric.size, self.columns.names) == 0
+        return np.flatnonzero(numeric)
+
+    def with_pairs(self, pairs: ColumnPairs) -> Self:
+        """Return the same examples with pairs of columns behind the others."""
+        return replace(self, columns=replace(self.columns, pairs=pairs), _binned=None)
+
+    def _bin(self, columns: Matrix, X: Matrix, encoder: CategoryEncoder | None) -> BinnedData:
+        two, pairs = self.columns.classes.size == 2, self.columns.pairs
+        if pairs is not None:
+            columns = pairs.append(columns, X)
         return bin_examples(
             columns,
             self.labels == 1 if two else np.zeros(self.n_rows, dtype=bool),

@@ -12,7 +12,7 @@ from scipy.sparse import csr_matrix
 from driftgames.boosting.data.bins import Matrix
 from driftgames.boosting.data.frames import UNKNOWN, Categories, Levels, is_identifier, recode
 from driftgames.boosting.data.sample_weights import SampleWeights
-from driftgames.boosting.model.explanation import CategoryVotes, Explanation, ShapeFunction
+from driftgames.boosting.model.explanation import CategoryVotes, ShapeFunction
 from driftgames.core.caching import cached_property
 from driftgames.core.typing import Content, FloatArray, IntArray
 
@@ -191,13 +191,6 @@ class CategoryEncoder:
         rows = csr_matrix((values[stored], columns[stored], pointers), shape=shape)
         # an entry takes 12 bytes in a CSR matrix and 8 in an array
         return rows if 12 * n_stored < 8 * self.n_columns else rows.toarray()
-
-    def explain(self, explanation: Explanation) -> Explanation:
-        """Return the votes of the features from those of their columns."""
-        features, at = np.unique(self.feature[explanation.features], return_inverse=True)
-        votes = np.zeros(features.size, dtype=explanation.votes.dtype)
-        np.add.at(votes, at, explanation.votes)
-        return replace(explanation, features=features, votes=votes)
 
     def shape_functions(
         self, columns: dict[int, ShapeFunction]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from driftgames.core.display import PREVIEW, Displayed, Fields, Sketch
+from driftgames.core.text import listed
 from driftgames.core.typing import Axes, Figure
 from driftgames.tables import counted
 
@@ -35,6 +36,19 @@ class Trial(NamedTuple):
     outcome: str
 
 
+class PairTrial(NamedTuple):
+    """What pairs of columns brought on examples held out.
+
+    ``gain`` is by how much the log-loss fell, with its ``standard_error``; 0 if they were not
+    tried. ``n_candidates`` counts what could have been chosen: without pairs it is 2, with them
+    twice the number of sets of columns that they can be made of.
+    """
+
+    gain: float
+    standard_error: float
+    n_candidates: int
+
+
 @dataclass(frozen=True)
 class Choice(Displayed):
     """The size that a booster chose by the log-loss on examples held out.
@@ -49,6 +63,10 @@ class Choice(Displayed):
         How many examples were held out in all.
     trials : tuple of Trial
         The table, by leaves, then by rounds.
+    pairs : PairTrial, optional
+        What pairs of columns brought; None if they could not join.
+    pair_names : tuple of str
+        The pairs that joined, those of the largest share of the edges first.
     seconds : float, optional
         How long the race took; a file does not tell.
     n_played : int, optional
@@ -63,6 +81,8 @@ class Choice(Displayed):
     n_folds: int
     n_examples: int
     trials: tuple[Trial, ...]
+    pairs: PairTrial | None = None
+    pair_names: tuple[str, ...] = field(default=(), compare=False)
     seconds: float | None = field(default=None, compare=False)
     n_played: int | None = field(default=None, compare=False)
     n_boosters: int = field(default=1, compare=False)
@@ -76,11 +96,14 @@ class Choice(Displayed):
         seconds = (self.seconds or 0.0) + (earlier.seconds or 0.0)
         return replace(self, trials=(*before, *self.trials), seconds=seconds)
 
-    def of_model(self, n_played: int, n_boosters: int = 1) -> Choice:
-        """Return the choice with the rounds of the model, which is one booster or a mean."""
+    def of_model(
+        self, n_played: int, n_boosters: int = 1, pair_names: Sequence[str] = ()
+    ) -> Choice:
+        """Return the choice with the rounds of the model, one booster or a mean, and its pairs."""
+        choice = replace(self, pair_names=tuple(pair_names))
         if n_played == self.n_estimators and n_boosters == 1:
-            return self
-        return replace(self, n_played=n_played, n_boosters=n_boosters)
+            return choice
+        return replace(choice, n_played=n_played, n_boosters=n_boosters)
 
     @property
     def size(self) -> str:
@@ -110,7 +133,16 @@ class Choice(Displayed):
             **played,
             "held-out log-loss": best.log_loss,
             "examples held out": self.n_examples,
+            **({} if self.pairs is None else {"pairs of columns": self._pairs(self.pairs)}),
         }
+
+    def _pairs(self, trial: PairTrial) -> str:
+        """Return which pairs of columns joined, or why none did."""
+        if self.pair_names:
+            return f"{listed(self.pair_names, 6)}: log-loss fell by {trial.gain:.4f}"
+        if not trial.standard_error:
+            return "none joined"
+        return f"none joined: they gained {trial.gain:.4f} +- {trial.standard_error:.4f}"
 
     def _columns(self) -> Fields:
         names = Trial._fields

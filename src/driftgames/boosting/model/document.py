@@ -7,7 +7,7 @@ such as ``stumps.feature``. Trees are arrays here, which `tree_document` packs a
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from itertools import pairwise
 from typing import Any
@@ -15,9 +15,17 @@ from typing import Any
 import numpy as np
 
 from driftgames.boosting.data.bins import Array
+from driftgames.boosting.data.pairs import OPERATIONS, ColumnPairs
 from driftgames.boosting.model.calibration import Calibration
 from driftgames.boosting.model.categories import CategoryEncoder
-from driftgames.boosting.model.choice import CHOSEN, CHOSEN_NUMBERS, OUTCOMES, Choice, Trial
+from driftgames.boosting.model.choice import (
+    CHOSEN,
+    CHOSEN_NUMBERS,
+    OUTCOMES,
+    Choice,
+    PairTrial,
+    Trial,
+)
 from driftgames.boosting.model.fitted_model import FittedModel
 from driftgames.boosting.model.stumps import Stumps
 from driftgames.boosting.model.training_record import (
@@ -58,6 +66,7 @@ def encode_fitted(model: FittedModel, record: TrainingRecord) -> Content:
         "n_features_in": int(model.n_features),
         "feature_names_in": None if names is None else [str(name) for name in names],
         **({} if model.encoder is None else {"categories": model.encoder.encode()}),
+        **({} if model.pairs is None else {"pairs": [list(each) for each in model.pairs]}),
         **_encode_hypotheses(model),
         "estimator_weights": model.vote_weights.tolist(),
         "history": {name: values.tolist() for name, values in record.history.items()},
@@ -93,6 +102,8 @@ def _encode_choice(record: TrainingRecord) -> Content:
     if (choice := record.choice) is not None:
         content["chosen"] = {name: getattr(choice, name) for name in CHOSEN_NUMBERS}
         content["chosen"]["trials"] = [list(trial) for trial in choice.trials]
+        if choice.pairs is not None:
+            content["chosen"]["pairs"] = list(choice.pairs)
     if record.held_out is not None:
         n_examples, n_errors, losses, n_rules, _ = record.held_out
         content["held_out"] = [list(each) for each in zip(n_examples, n_errors, strict=True)]
@@ -111,7 +122,9 @@ def _decode_choice(content: Content) -> dict[str, Any]:
     if "chosen" in content:
         numbers = {name: content["chosen"][name] for name in CHOSEN_NUMBERS}
         trials = tuple(Trial(*each) for each in content["chosen"]["trials"])
-        results["choice"] = Choice(**numbers, trials=trials)
+        pairs = content["chosen"].get("pairs")
+        tried = None if pairs is None else PairTrial(*pairs)
+        results["choice"] = Choice(**numbers, trials=trials, pairs=tried)
     if "held_out" in content:
         n_examples, n_errors = zip(*content["held_out"], strict=True)
         losses = tuple(
@@ -145,6 +158,7 @@ def decode_fitted(content: Content, settings: Mapping[str, Any]) -> Fitted:
         None if names is None else np.array(names, dtype=object),
         None if categories is None else CategoryEncoder.decode(categories),
         None if calibration is None else _decode_calibration(calibration, class_weighted),
+        None if "pairs" not in content else ColumnPairs(*zip(*content["pairs"], strict=True)),
     )
     record = TrainingRecord(
         {name: _numbers(content["history"][name]) for name in COLUMNS},
@@ -226,6 +240,7 @@ def check_model(
     }
     optional = {
         "categories",
+        "pairs",
         "calibration.class_intercepts",
         *_CHOICE,
         *(f"parameters.{name}" for name in left_out),
@@ -295,6 +310,11 @@ def _schema(members: dict[str, Any], trees: Arrays | None) -> dict[str, Requirem
         n_columns = CategoryEncoder.decode(members["categories"]).n_columns
     hypotheses: dict[str, Requirement] = {}
     if trees is not None:
+        if "pairs" in members:  # stumps have none
+            categories = members.get("categories", [None] * n_features)
+            hypotheses["pairs"] = _pairs_of([each is None for each in categories])
+            hypotheses["pairs"].check("pairs", members["pairs"])
+            n_columns += len(members["pairs"])
         n_rounds = check_trees(trees, n_columns, n_classes)
     else:
         if n_classes > 2:  # stumps have one vote
@@ -341,6 +361,24 @@ def _masses(n_margins: int) -> Requirement:
         f"{masses.words} with a sum below 2**62",
         lambda v: masses.allows(v) and sum(each for each in v if type(each) is int) < 2**62,
         masses.entry,
+    )
+
+
+def _pairs_of(is_number: Sequence[bool]) -> Requirement:
+    """Require pairs of columns of numbers."""
+
+    def allows(value: Any) -> bool:
+        if not isinstance(value, list) or len(value) != 3 or value[2] not in OPERATIONS:
+            return False
+        left, right = value[:2]
+        return (type(left) is type(right) is int and 0 <= left < right < len(is_number)) and (
+            is_number[left] and is_number[right]
+        )
+
+    words = "the numbers of two columns of numbers, the lesser first, and -, * or +"
+    pairs = "a list of at least one pair"
+    return Requirement(
+        pairs, lambda v: isinstance(v, list) and len(v) > 0, Requirement(words, allows)
     )
 
 
@@ -418,6 +456,17 @@ _LOSSES = Requirement(
 _CHOICE = {
     **{f"chosen.{name}": _COUNTS for name in CHOSEN_NUMBERS},
     "chosen.trials": Requirement("a list of trials", LIST.allows, _TRIAL),
+    "chosen.pairs": Requirement(
+        "a list of a gain, its standard error and a number of candidates from 2",
+        lambda v: (
+            isinstance(v, list)
+            and len(v) == 3
+            and all(is_real(each) and abs(each) <= LARGEST for each in v[:2])
+            and v[1] >= 0
+            and type(v[2]) is int
+            and v[2] > 1
+        ),
+    ),
     "held_out": Requirement("a list of pairs", LIST.allows, _HELD_OUT),
     "held_out_losses": Requirement("a list of losses", LIST.allows, _LOSSES),
     "members": Requirement("a list of members", LIST.allows, list_of(3, integer(0, 2**62))),

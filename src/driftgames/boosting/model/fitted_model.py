@@ -17,6 +17,7 @@ from sklearn.utils import check_array
 from driftgames.boosting.data.bins import Array, Matrix
 from driftgames.boosting.data.checks import INPUT
 from driftgames.boosting.data.frames import Categories, code_columns
+from driftgames.boosting.data.pairs import ColumnPairs
 from driftgames.boosting.model.additive import AdditiveModel
 from driftgames.boosting.model.calibration import Calibration
 from driftgames.boosting.model.categories import CategoryEncoder
@@ -27,7 +28,7 @@ from driftgames.boosting.model.trees import NO_TREES, Trees
 from driftgames.core.caching import cached_property
 from driftgames.core.display import Displayed, Fields, Sketch
 from driftgames.core.text import listed
-from driftgames.core.typing import FloatArray
+from driftgames.core.typing import FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +60,8 @@ class FittedModel(Displayed):
         It makes columns of categories.
     calibration : Calibration, optional
         It makes probabilities of votes.
+    pairs : ColumnPairs, optional
+        Columns made of two others, behind all other columns that trees ask about.
 
     Examples
     --------
@@ -79,6 +82,7 @@ class FittedModel(Displayed):
     feature_names: Array | None = None
     encoder: CategoryEncoder | None = None
     calibration: Calibration | None = None
+    pairs: ColumnPairs | None = None
 
     def _headline(self) -> str:
         hypotheses = type(self.hypotheses).__name__.lower()
@@ -131,7 +135,13 @@ class FittedModel(Displayed):
     @property
     def n_columns(self) -> int:
         """The number of columns that the weak hypotheses ask about."""
-        return self.n_features if self.encoder is None else self.encoder.n_columns
+        n_columns = self.n_features if self.encoder is None else self.encoder.n_columns
+        return n_columns + self.n_pairs
+
+    @property
+    def n_pairs(self) -> int:
+        """The number of columns of pairs, which come last."""
+        return 0 if self.pairs is None else len(self.pairs)
 
     @property
     def categorical(self) -> list[bool] | None:
@@ -184,7 +194,7 @@ class FittedModel(Displayed):
     @property
     def searches_infinities(self) -> bool:
         """Whether `votes` finds the infinities of a plain array on its way."""
-        return self.n_rounds > 0 and self.encoder is None
+        return self.n_rounds > 0 and self.encoder is None and self.pairs is None
 
     def part(self, begin: int, end: int) -> FittedModel:
         """Return the model of the rounds from ``begin`` to ``end``."""
@@ -200,15 +210,21 @@ class FittedModel(Displayed):
     def encode(self, X: object) -> Matrix:
         """Return the columns of examples, whose categories are looked up."""
         if self.encoder is None:
-            return X
+            return self._append_pairs(X, X)
         codes, _ = code_columns(X, self.encoder.categories)
-        return self.encoder.expand(check_array(codes, **INPUT))
+        codes = check_array(codes, **INPUT)
+        return self._append_pairs(self.encoder.expand(codes), codes)
 
     def expand(self, X: Matrix, categories: tuple[Categories | None, ...] | None) -> Matrix:
         """Return the columns of examples whose categories are codes among these."""
         if self.encoder is None:
-            return X
-        return self.encoder.expand(X if categories is None else self.encoder.recode(X, categories))
+            return self._append_pairs(X, X)
+        codes = X if categories is None else self.encoder.recode(X, categories)
+        return self._append_pairs(self.encoder.expand(codes), codes)
+
+    def _append_pairs(self, columns: Matrix, X: Matrix) -> Matrix:
+        """Return columns with those of pairs of columns of the examples behind them."""
+        return columns if self.pairs is None else self.pairs.append(columns, X)
 
     def votes(self, X: Matrix, *, n_threads: int = 1, finite: bool = False) -> FloatArray:
         """Return the normalised votes in [-1, 1], with a column for each class if more than two.
@@ -267,11 +283,46 @@ class FittedModel(Displayed):
     # ------------------------------------------------------------------- explanations
 
     def importances(self, edges: FloatArray) -> FloatArray:
-        """Return the share of all edges, times their votes, that each feature had."""
+        """Return the share of all edges, times their votes, that each feature had.
+
+        The two features of a pair share what it had.
+        """
         shares = self.hypotheses.share_gains(self.vote_weights * edges, self.n_columns)
-        if self.encoder is not None:
+        if self.pairs is not None:
+            halves = shares / 2.0
+            shares = np.zeros(self.n_features)
+            for owner in self.owners:
+                np.add.at(shares, owner, halves)
+        elif self.encoder is not None:
             shares = np.add.reduceat(shares, self.encoder.starts[:-1])
         return np.asarray(shares / (shares.sum() or 1.0))
+
+    def _by_feature(self, explanation: Explanation) -> Explanation:
+        """Return the votes of the features from those of their columns."""
+        asked = [owner[explanation.features] for owner in self.owners]
+        parts = explanation.votes if len(asked) == 1 else explanation.votes / 2.0  # exact
+        votes = np.zeros(self.n_features, dtype=parts.dtype)
+        for features in asked:
+            np.add.at(votes, features, parts)
+        used = np.unique(np.concatenate(asked))
+        return replace(explanation, features=used, votes=votes[used])
+
+    def pair_names(self, edges: FloatArray) -> list[str]:
+        """Return the names of the pairs of columns, those of the largest shares first."""
+        if self.pairs is None:
+            return []
+        shares = self.hypotheses.share_gains(self.vote_weights * edges, self.n_columns)
+        order = np.argsort(-shares[-self.n_pairs :], kind="stable")
+        names = self.pairs.names(self.feature_names)
+        return [names[k] for k in order]
+
+    @property
+    def owners(self) -> list[IntArray]:
+        """The feature of each column; if there are pairs, the first ones and the second ones."""
+        encoder, pairs = self.encoder, self.pairs
+        own = np.arange(self.n_features) if encoder is None else encoder.feature
+        sides = [()] if pairs is None else [pairs.left, pairs.right]
+        return [np.append(own, np.array(side, dtype=np.int64)) for side in sides]
 
     def shape_functions(self) -> list[ByFeature[Any]]:
         """Return the vote of each feature as a function; of several classes, those of each."""
@@ -292,7 +343,8 @@ class FittedModel(Displayed):
     def explain(self, row: Matrix, label: int | None = None) -> Explanation:
         """Return the vote of each feature on one row, for one class, given by its number.
 
-        Default: of two classes the second, of more the predicted one.
+        Default: of two classes the second, of more the predicted one. The two features of a pair
+        share its votes.
         """
         if label is None:
             label = int(self.winners(self.votes(row))[0]) if self.classes.size > 2 else 1
@@ -305,8 +357,8 @@ class FittedModel(Displayed):
             if label == 0:  # a vote for the first of two classes is one against the second
                 votes, base = -explanation.votes, -explanation.base
                 explanation = replace(explanation, votes=votes, base=base)
-        if self.encoder is not None:
-            explanation = self.encoder.explain(explanation)
+        if self.encoder is not None or self.pairs is not None:
+            explanation = self._by_feature(explanation)
         named = self.classes.tolist()[label]
         return replace(explanation, names=self.feature_names, label=named)
 

@@ -218,6 +218,27 @@ class Trees(Displayed):
         np.add.at(shares, self.feature[asks], gains[of_tree[asks]] * parts)
         return shares
 
+    def gains_of(self, owner: IntArray) -> FloatArray:
+        """Return the gains of all questions about each feature, the ``owner`` of some columns."""
+        gains, asks = np.zeros(int(owner.max()) + 1), self.left > 0
+        np.add.at(gains, owner[self.feature[asks]], self.gain[asks])
+        return gains
+
+    def gains_below(self, owner: IntArray, features: IntArray) -> FloatArray:
+        """Return for each two features the gains of questions about one right below the other."""
+        slot = np.full(int(owner.max()) + 1, features.size)
+        slot[features] = np.arange(features.size)
+        above = np.flatnonzero(self.left > 0)
+        below = np.repeat(self.starts[:-1], self.n_nodes)[above] + self.left[above]
+        gains = np.zeros((features.size + 1, features.size + 1))
+        for side in (below, below + 1):
+            asks = self.left[side] > 0
+            one, other = (slot[owner[self.feature[at[asks]]]] for at in (above, side))
+            np.add.at(gains, (one, other), self.gain[side[asks]])
+        gains = (gains + gains.T)[:-1, :-1]
+        np.fill_diagonal(gains, 0.0)
+        return gains
+
 
 DTYPES = {
     "n_nodes": np.int64,
