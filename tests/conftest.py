@@ -114,6 +114,8 @@ class Forked:
 @pytest.fixture(scope="session")
 def fork_server():
     """Start processes that need not import the library."""
+    if not hasattr(os, "fork"):
+        pytest.skip("processes are not forked here")
     server = ForkServer()
     yield server
     server.close()

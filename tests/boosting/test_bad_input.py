@@ -236,6 +236,21 @@ def test_labels_that_look_like_a_quantity_are_said():
     booster.fit(X, [f"class {k % 31}" for k in range(310)])
 
 
+def test_labels_that_name_the_rows_are_said():
+    booster = NHBoostDTClassifier(1, max_leaves=2, calibrate=False)
+    names = [f"person {k // 2}" for k in range(70)]
+    booster.fit(np.arange(70.0)[:, None], names)  # two rows of each
+    with pytest.warns(DataWarning, match="y holds 36 different classes in 70 rows: .* a name of"):
+        booster.fit(np.arange(70.0)[:, None], [*names[:-1], "another"])
+
+
+def test_strings_that_are_numbers_with_marks_are_said():
+    frame = pd.DataFrame({"pay": ["1.234,5", "2.000,0", None] * 20})
+    words = "column 'pay' holds strings such as '1.234,5', which are read as categories: turn them"
+    with pytest.warns(DataWarning, match=words):
+        NHBoostDTClassifier(1, max_leaves=2, calibrate=False).fit(frame, [0, 1, 1] * 20)
+
+
 def test_more_than_a_thousand_classes_are_refused():
     X, booster = np.zeros((2002, 1)), NHBoostDTClassifier()
     with pytest.raises(ValueError, match="at most 1,000 classes; got 1,001 different numbers"):

@@ -239,6 +239,13 @@ def test_live_pulls_are_judged_while_they_come():
     assert "within reach" in rest
 
 
+def test_a_log_with_other_columns_says_which_it_needs(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("variant,bought\nA,1\nB,0\n")
+    words = "the columns arm and gain; it has variant, bought: rename yours"
+    assert words in call("race", path, "--gains").stderr
+
+
 def test_live_pulls_need_the_names_of_all_arms(tmp_path):
     path = tmp_path / "pulls.csv"
     path.write_text("arm,loss\na,0\nc,1\n")

@@ -82,7 +82,8 @@ def test_fit_and_predict_give_what_the_library_gives(svm, data, tmp_path):
     model = tmp_path / "m.json"
     done = run("fit", svm, "--algorithm", "nh-boost.dt", "--model", model)
     booster = NHBoostDTClassifier(n_jobs=1).fit(*data)
-    mean = f"the mean of {len(booster.record_.members)} boosters, {booster.n_iter_:,} rounds in all"
+    mean = f"the mean of {len(booster.record_.members)} boosters of the best sizes"
+    mean += f", {booster.n_iter_:,} rounds in all"
     assert f"{mean}, training error" in done.stdout.replace("\n  ", " ")
     chosen = booster.chosen_
     loss = next(trial.log_loss for trial in chosen.trials if trial.outcome == "chosen")
@@ -277,7 +278,8 @@ def test_a_mean_of_boosters_is_named(svm, data, tmp_path):
     whole = NHBoostDTClassifier(5, max_leaves=2, ensemble=True).fit(*data)
     assert load_model(model).stumps_ == whole.stumps_
     error = np.mean(whole.predict(data[0]) != data[1])
-    line = f"{model}: the mean of 15 boosters, 75 rounds in all, training error {error:.2%}\n"
+    mean = "the mean of 15 boosters of the best sizes, 75 rounds in all"
+    line = f"{model}: {mean}, training error {error:.2%}\n"
     promise = whole.certificate_.new_examples
     assert promise.model == "mean"
     assert done.stdout.replace("\n  ", " ").endswith(f"{line}{promise}\n")
@@ -573,6 +575,15 @@ def test_few_examples_for_each_class_are_said_in_our_own_words(tmp_path):
     assert done.stderr.endswith(
         f"{path}: label who has fewer than 2 examples for each class on average\n"
     )
+
+
+def test_a_label_that_names_the_rows_is_refused(tmp_path):
+    path = tmp_path / "names.csv"
+    path.write_text("x,who\n" + "".join(f"{i},p{i % 40}\n" for i in range(60)))
+    fit = ["fit", path, "--label", "who", "--rounds", 1, "--leaves", 2]
+    done = run(*fit, "--model", tmp_path / "m.json", code=2)
+    assert "for each class on average: it names the rows; say --many-classes" in done.stderr
+    run(*fit, "--many-classes", "--model", tmp_path / "m.json")
 
 
 def test_a_validation_file_is_followed_and_tells_when_to_stop(tmp_path):

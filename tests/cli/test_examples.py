@@ -275,3 +275,9 @@ def test_numbers_with_marks_for_thousands_are_no_categories(write, cell):
     with pytest.raises(DataError, match=f"holds numbers such as '{cell}'; write them with a"):
         read_examples(path)
     assert read_examples(path, as_strings="pay").categories == [0]
+
+
+def test_a_label_with_marks_for_thousands_is_no_class(write):
+    path = write("a.csv", 'size,price\n3,"391,543"\n4,"1,086,402"\n')
+    with pytest.raises(DataError, match=r"\(price\), the label, holds .* '391,543'; write them"):
+        read_examples(path)

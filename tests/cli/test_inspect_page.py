@@ -89,3 +89,13 @@ def test_trees_have_importances_and_reasons_and_no_scorecard(tmp_path):
     text = inspect(model, tmp_path)
     assert tabs_of(text) == ["Features", "Guarantee"]
     assert "x0 votes together with other features" in text
+
+
+def test_dates_of_a_table_are_written_as_dates(tmp_path):
+    frame = pd.DataFrame({"since": pd.date_range("2015-03-01", periods=90), "size": range(90)})
+    frame["old"] = np.where(frame["since"].dt.year < 2016, "yes", "no")
+    frame.loc[:40, "old"] = "no"
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    model = NHBoostDTClassifier(12, max_leaves=2).fit(frame[["since", "size"]], frame["old"])
+    text = inspect(model, tmp_path, "--data", tmp_path / "t.csv", "--label", "old")
+    assert "2015-03-01" in text

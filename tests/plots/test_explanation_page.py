@@ -147,3 +147,21 @@ def test_ten_categories_have_bars_and_the_others_share_one():
     assert "<title>town 0: -1</title>" in svg
     assert "<title>town 10:" not in svg
     assert "<title>20 others: " in svg
+
+
+def test_dates_are_written_as_dates():
+    """On the axis, on hover; they are days since 1970."""
+    days = np.arange(16_500.0, 18_000.0, 10.0)
+    shape = FeatureShape("since", [17_000.5], [-0.1, 0.2], sample=days, are_dates=True)
+    drawn = shape.draw(0.2)
+    assert re.findall(r">(\d{4})</text>", drawn) == ["2016", "2017", "2018", "2019"]
+    assert "up to 2016-07-18T12:00: -0.1" in drawn
+    assert "16," not in drawn
+
+
+def test_a_tick_does_not_touch_the_label_of_missing_values():
+    sample = np.append(np.linspace(10_000.0, 252_000.0, 50), np.nan)
+    shape = FeatureShape("income", [1e5], [-0.1, 0.2], missing=0.1, sample=sample)
+    drawn = shape.draw(0.2)
+    assert ">200,000<" in drawn
+    assert ">250,000<" not in drawn

@@ -17,6 +17,7 @@ from driftgames.boosting.data.checks import (
     find_classes,
     plain_constraints,
     warn_of_identifiers,
+    warn_of_row_names,
 )
 from driftgames.boosting.data.sample_weights import check_weights
 from driftgames.boosting.engine.game import GameRule
@@ -138,6 +139,7 @@ class BaseBooster(FittedBooster, ClassifierMixin, BaseEstimator):  # type: ignor
         checks = ExampleChecks(self.unfitted_copy())
         rows, labels, categories = checks.check_examples(X, y)
         columns = Columns.of(find_classes(labels), checks)
+        warn_of_row_names(labels, columns.classes)
         if categories is not None:
             n_values = np.count_nonzero(~np.isnan(rows), axis=0).tolist()
             warn_of_identifiers(categories, n_values, columns.names)

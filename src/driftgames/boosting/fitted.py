@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from driftgames.boosting.data.bins import Array, Matrix
 from driftgames.boosting.data.checks import INPUT, ExampleChecks, check_kind, check_labels, is_plain
-from driftgames.boosting.data.frames import code_columns
+from driftgames.boosting.data.frames import code_columns, date_columns
 from driftgames.boosting.model.additive import CHUNK
 from driftgames.boosting.model.calibration import Calibration
 from driftgames.boosting.model.categories import CategoryEncoder
@@ -405,6 +405,7 @@ class FittedBooster(BoosterParameters, ABC):
         label: object = None,
         n_examples: int = 10,
         title: str | None = None,
+        dates: Sequence[int] | None = None,
     ) -> ExplanationPage:
         """Return the model as a page to click through; its ``save`` writes one HTML file.
 
@@ -415,13 +416,26 @@ class FittedBooster(BoosterParameters, ABC):
         far the boosters of a mean differ. ``label`` is the class that votes are for at first.
         Default: the last of ``classes_``; among several classes the reasons of an example are for
         the class that was predicted. With three to twelve classes a switch shows each of them.
+        ``dates`` are the positions of the features of ``X`` that are days since 1970. Default: the
+        columns of dates of a data frame.
         """
         from driftgames.boosting.export.model_page import ExplainedModel, ExplainedRows, make_page
 
         most = check_integer("n_examples", n_examples, least=0)
         if not (title is None or isinstance(title, str)):
             raise ValueError(f"title must be a string or None; got {shown(title)}")
-        examples = None if X is None else ExplainedRows(self._encode(X), self._values_of(X), most)
+        if dates is None:
+            dated = set(date_columns(X))
+            names = getattr(self, "feature_names_in_", [])
+            dates = [j for j, name in enumerate(names) if name in dated]
+        if not isinstance(dates, Sequence):
+            raise ValueError(f"dates must be a sequence of positions; got {shown(dates)}")
+        for j in dates:
+            if check_integer("each of dates", j, least=0) >= self.n_features_in_:
+                raise ValueError(f"dates must be below {self.n_features_in_}; got {j}")
+        examples = None
+        if X is not None:
+            examples = ExplainedRows(self._encode(X), self._values_of(X), most, dates)
         importances = self.feature_importances_
         facts: dict[str, object] = {
             "algorithm": type(self).__name__,

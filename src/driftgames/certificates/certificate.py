@@ -41,8 +41,9 @@ class Comparable:
 
 
 def align(header: Sequence[str], rows: Iterable[Sequence[float]]) -> str:
-    """Return the lines of a certificate as text, columns of numbers flush right."""
-    lines = [header, *((f"{row[0]:.3g}", *(f"{x:.3f}" for x in row[1:])) for row in rows)]
+    """Return the lines of a certificate as text, columns of numbers flush right; NaN is "-"."""
+    known = ((row[0], ["-" if math.isnan(x) else f"{x:.3f}" for x in row[1:]]) for row in rows)
+    lines = [header, *((f"{first:.3g}", *others) for first, others in known)]
     width = max(8, *(len(cell) for line in lines for cell in line))
     return "\n".join("  ".join(f"{cell:>{width}}" for cell in line) for line in lines)
 

@@ -12,6 +12,7 @@ from driftgames.cli._options import Reading
 from driftgames.cli._output import console
 from driftgames.cli._tables import open_table
 from driftgames.core.cells import is_number
+from driftgames.core.text import listed
 from driftgames.datasets.files import DataError
 from driftgames.tables import as_records, counted, draw_table, write_json
 
@@ -61,7 +62,11 @@ def _pulls(
     """Yield arm and number of each pull; ``live``: each as soon as its line has come."""
     rows = 1 if live else None
     with open_table(source, **reading._asdict(), rows=rows, whole=not live) as table:
-        arm, number = (table.column("PULLS", name) for name in ("arm", wanted))
+        titles = table.titles or ()
+        if "arm" not in titles or wanted not in titles:
+            found = f"it has {listed(titles)}: rename yours" if titles else "it names none"
+            raise DataError(f"{source}: a log of pulls has the columns arm and {wanted}; {found}")
+        arm, number = titles.index("arm"), titles.index(wanted)
         for columns, places in table.blocks:
             cells = zip(columns[arm], columns[number], places, strict=True)
             for name, cell, place in cells:

@@ -103,7 +103,12 @@ def _say_label(data: str, examples: Examples, training: Training) -> None:
             words = f"leave it out with --leave-out {shlex.quote(shorten(name, 60))}"
             say(f"{data}: column {shorten(name, 60)} {why}; {words}", err=True)
     if not regresses and classes.size > examples.y.size / 2:
-        say(f"{data}: label {where} has fewer than 2 examples for each class on average", err=True)
+        few = f"{data}: label {where} has fewer than 2 examples for each class on average"
+        if classes.size > MOST_NUMBERS and not training.many_classes:
+            raise DataError(
+                f"{few}: it names the rows; say --many-classes to fit them all the same"
+            )
+        say(few, err=True)
 
 
 def _why_no_feature(column: npt.NDArray[Any], holds_categories: bool) -> str:
@@ -252,7 +257,8 @@ def say_fitted(path: Path, booster: Any) -> None:
     n_members = len(booster.record_.members)
     size = counted(booster.n_iter_, "round")
     if n_members > 1:
-        size = f"the mean of {n_members} boosters, {booster.n_iter_:,} rounds in all"
+        sizes = " of the best sizes" if booster.record_.choice is not None else ""
+        size = f"the mean of {n_members} boosters{sizes}, {booster.n_iter_:,} rounds in all"
     say(f"{path}: {size}, training error {training_error(booster):.2%}")
 
 

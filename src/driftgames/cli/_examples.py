@@ -26,6 +26,8 @@ from driftgames.core.text import shown
 from driftgames.core.typing import BoolArray, FloatArray
 from driftgames.datasets.files import DataError
 
+_PLAIN_NUMBERS = "write them with a decimal point and without marks for thousands, as in 1234.5"
+
 
 @dataclass(frozen=True)
 class Examples:
@@ -118,7 +120,7 @@ def read_examples(
     for k, column in enumerate(values):
         X[:, k] = column
     titles = None if table.titles is None else [table.titles[j] for j in columns]
-    y, known = (None, None) if at is None else _labels(cells_of(at))
+    y, known = (None, None) if at is None else _labels(table, at, cells_of(at))
     where = "" if at is None else table.title(at) + (" (the last column)" if label is None else "")
     return Examples(X, y, titles, known, strings, dates, where)
 
@@ -206,8 +208,7 @@ def _refuse_marked_numbers(table: TableFile, j: int, cells: Any) -> None:
         option = shlex.quote(table.title(j) if table.titles else str(j + 1))
         raise DataError(
             f"{table.name}: column {j + 1} ({table.title(j)}) holds numbers such as {shown(cell)}; "
-            "write them with a decimal point and without marks for thousands, as in 1234.5, or "
-            f"read the column as strings (--categories {option})"
+            f"{_PLAIN_NUMBERS}, or read the column as strings (--categories {option})"
         )
 
 
@@ -247,8 +248,15 @@ def _days(table: TableFile, j: int, cells: Any) -> FloatArray | None:
         raise DataError(f"{table.place('all rows', j)}: {error}") from None
 
 
-def _labels(cells: Any) -> tuple[npt.NDArray[Any] | None, BoolArray | None]:
+def _labels(
+    table: TableFile, at: int, cells: Any
+) -> tuple[npt.NDArray[Any] | None, BoolArray | None]:
     """Return the labels that are there, and the rows that have them."""
+    if (cell := marked_number(cells)) is not None:
+        raise DataError(
+            f"{table.name}: column {at + 1} ({table.title(at)}), the label, holds numbers such as "
+            f"{shown(cell)}; {_PLAIN_NUMBERS}"
+        )
     known = np.array([not is_missing(cell) for cell in cells])
     given = [cell for cell, there in zip(cells, known, strict=True) if there]
     if not given:

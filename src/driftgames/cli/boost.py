@@ -328,8 +328,8 @@ def inspect(
             save_figure(booster.plot_shapes(rows, n_features=top), plot)
             say(f"{plot}: what the features vote")
         if html is not None:
-            rows = None if examples is None else examples.X
-            booster.explain_model(rows, title=model.name).save(html)
+            rows, dates = (None, ()) if examples is None else (examples.X, examples.dates)
+            booster.explain_model(rows, title=model.name, dates=dates).save(html)
             say(f"{html}: the model as a page")
         if booster.certificate_ is not None:
             _print_lines(str(booster.certificate_))

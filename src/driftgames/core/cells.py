@@ -5,6 +5,7 @@ The command line reads files by these rules, and boosters read columns of data f
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from contextlib import suppress
@@ -144,6 +145,17 @@ def as_days(cells: Any) -> FloatArray | None:
     days = np.full(len(cells), np.nan)
     days[known] = np.array(found[0]) / 86400
     return days
+
+
+def day_text(days: float) -> str:
+    """Return days since 1970 as a date, with the time of the day if there is one.
+
+    >>> day_text(16500.0), day_text(16500.5)
+    ('2015-03-06', '2015-03-06T12:00')
+    """
+    date = str(np.datetime64(math.floor(days), "D"))
+    minutes = round(days % 1 * 1440)
+    return date if minutes in (0, 1440) else f"{date}T{minutes // 60:02}:{minutes % 60:02}"
 
 
 def _in_days(moments: npt.NDArray[Any], unit: str) -> FloatArray:

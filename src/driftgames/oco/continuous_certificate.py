@@ -44,7 +44,7 @@ class ContinuousCertificate(Displayed):
         The regret to the best point of the set, or a bound on it where the search for that
         point left a gap. Where the losses were functions, the regret to the best chip.
     promised : float
-        The bound on that regret; with fixed chips it holds a measured part.
+        The bound on that regret; with fixed chips part of it is measured after the run.
     theorem_6 : float
         The bound of Theorem 6, for the whole integral, at the best epsilon.
     dimension : int

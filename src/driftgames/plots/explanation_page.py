@@ -66,6 +66,8 @@ class FeatureShape:
     spread : array or None
         The standard deviation of each of ``values`` among the boosters that they are the mean of;
         it is drawn as a band. Default: None.
+    are_dates : bool
+        Whether values and thresholds are dates, as days since 1970. Default: False.
     """
 
     name: str
@@ -77,6 +79,7 @@ class FeatureShape:
     importance: float | None = None
     is_mean: bool = False
     spread: FloatArray | Sequence[float] | None = None
+    are_dates: bool = False
 
     def __post_init__(self) -> None:
         check_text("name", self.name)
@@ -90,6 +93,7 @@ class FeatureShape:
         if self.sample is not None and as_floats("sample", self.sample).ndim != 1:
             raise ValueError(f"sample must be one-dimensional; got {shown(self.sample)}")
         check_flag("is_mean", self.is_mean)
+        check_flag("are_dates", self.are_dates)
         if self.spread is not None:
             check_vector("spread", self.spread, n_values)
         if n_values != n_needed and (n_values or self.importance is None):
@@ -121,6 +125,7 @@ class FeatureShape:
             missing=self.missing,
             categories=self.categories,
             sample=None if self.sample is None else as_floats("sample", self.sample),
+            are_dates=self.are_dates,
         )
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from driftgames.core.cells import day_text
 from driftgames.core.display import text_of
 from driftgames.core.typing import FloatArray
 
@@ -20,8 +21,17 @@ _DENSITY_BARS = 40
 _FOOT = 120.0  # of the density of one example
 _LETTER, _WIDE_LETTER = 7.5, 12.0  # widths
 _SLANTED, _SLANT = 72.0, 30  # slanted labels have this room, and need this height
+_MISSING = "missing"
 _MOST_BARS = 10
 """How many categories have a bar; the others share one."""
+
+_MOST_DAYS = 4e6  # of an axis of dates: the years of datetime
+_DATE_STEPS = {
+    "Y": (365, (500, 200, 100, 50, 20, 10, 5, 2, 1)),
+    "M": (30, (6, 3, 2, 1)),
+    "D": (1, (14, 7, 2, 1)),
+}
+"""Years, months and days: how many days they have, and distances of ticks."""
 
 _STEPS = (1.0, 2.0, 5.0, 0.5, 0.2, 2.5, 0.25, 1.5, 0.15, 3.0, 0.3, 4.0, 0.4, 0.6, 0.8)
 """Distances of ticks in powers of ten, the rounder ones first."""
@@ -37,10 +47,11 @@ def draw_shape(
     missing: float | None = None,
     categories: Sequence[str] | None = None,
     sample: FloatArray | None = None,
+    are_dates: bool = False,
 ) -> str:
     """Return a feature's vote over its values; ``reach`` is the vote at the top of the drawing.
 
-    The band around a vote is as high as its ``spread`` to both sides.
+    The band around a vote is as high as its ``spread`` to both sides. Dates are days since 1970.
 
     >>> draw_shape("age", np.array([40.0]), np.array([-0.1, 0.2]), 0.2).count("<path")
     2
@@ -55,7 +66,7 @@ def draw_shape(
     right = _WIDTH - (60.0 if missing is not None else 8.0)
     spread = np.zeros(votes.size) if spread is None else spread
     if categories is None:
-        parts += _steps(thresholds, votes, spread, sample, reach, right)
+        parts += _steps(thresholds, votes, spread, sample, reach, right, are_dates)
     else:
         parts += _bars(categories, votes, spread, sample, reach, right)
     if missing is not None:
@@ -63,7 +74,7 @@ def draw_shape(
         unknown = 0 if sample is None else int(np.isnan(sample).sum())
         words = f"missing: {missing:.3g}" + f", {unknown:,} examples" * (unknown > 0)
         parts[-1] = f"<g><title>{words}</title>{parts[-1]}</g>"
-        parts.append(_text(right + 29, _BASE + 16, "missing", "middle"))
+        parts.append(_text(right + 29, _BASE + 16, _MISSING, "middle"))
         if unknown:  # a sample may leave them out
             parts.append(_text(right + 29, _BASE + 30, f"{unknown:,}", "middle"))
     height = _HEIGHT + _SLANT * any("rotate" in part for part in parts)
@@ -100,7 +111,7 @@ def draw_density(levels: FloatArray, quantiles: FloatArray, ends: tuple[float, f
         for end in drawn
     ]
     parts.append(f'<path d="M{x(median):.1f} {_TOP}V{_FOOT}" stroke="var(--ink)"/>')
-    parts += [_centred(x(tick), _label(tick), _FOOT + 16) for tick in _ticks(first, last)]
+    parts += _axis(x, {tick: _label(tick) for tick in _ticks(first, last)}, y=_FOOT + 16)
     title = f"Density: median {median:.5g}, interval from {ends[0]:.5g} to {ends[1]:.5g}"
     return (
         f'<svg role="img" viewBox="0 0 {_WIDTH} {_FOOT + 24:.0f}"><title>{title}</title>'
@@ -127,6 +138,7 @@ def _steps(
     sample: FloatArray | None,
     reach: float,
     right: float,
+    are_dates: bool,
 ) -> list[str]:
     seen = np.empty(0) if sample is None else sample[np.isfinite(sample)]
     both = np.concatenate([seen, cuts])
@@ -147,13 +159,15 @@ def _steps(
         parts.append(f'<path d="M{outline}Z" fill="var(--for)" opacity=".25"/>')
     line = "L".join(f"{a} {b}" for a, b in _stairs(ends, votes / reach))
     parts.append(f'<path d="M{line}" fill="none" stroke="var(--for)" stroke-width="2"/>')
+    text = day_text if are_dates else _value_text
     for k, vote in enumerate(votes.tolist()):  # what a pointer shows
         place = f'x="{ends[k]:.1f}" y="{_TOP}" width="{ends[k + 1] - ends[k]:.1f}"'
-        hint = f"{_range_text(cuts, k)}: {_with_spread(vote, spread[k])}"
+        hint = f"{_range_text(cuts, k, text)}: {_with_spread(vote, spread[k])}"
         shade = f'<rect {place} height="{_FLOOR - _TOP}" opacity="0"/>'
         parts.append(f"<g><title>{hint}</title>{shade}</g>")
-    parts += [_centred(x(tick), _label(tick)) for tick in _ticks(low, high)]
-    return parts
+    ticks = {tick: _label(tick) for tick in _ticks(low, high)}
+    room = _WIDTH if right > _WIDTH - 10.0 else right + 29 - _width(_MISSING) / 2
+    return parts + _axis(x, _date_ticks(low, high) if are_dates else ticks, room)
 
 
 def _stairs(ends: Sequence[float], shares: FloatArray) -> list[tuple[str, str]]:
@@ -168,7 +182,11 @@ def _with_spread(vote: float, spread: float) -> str:
     return f"{vote:.3g}" + (f" ± {spread:.2g}" if spread else "")
 
 
-def _range_text(cuts: FloatArray, k: int) -> str:
+def _value_text(value: float) -> str:
+    return f"{value:,.6g}"
+
+
+def _range_text(cuts: FloatArray, k: int, text: Callable[[float], str] = _value_text) -> str:
     """Return the values of step k in words.
 
     >>> [_range_text(np.array([1.0, 2.5]), k) for k in range(3)]
@@ -177,10 +195,10 @@ def _range_text(cuts: FloatArray, k: int) -> str:
     if not cuts.size:
         return "all values"
     if k == 0:
-        return f"up to {cuts[0]:,.6g}"
+        return f"up to {text(cuts[0])}"
     if k == cuts.size:
-        return f"above {cuts[-1]:,.6g}"
-    return f"{cuts[k - 1]:,.6g} to {cuts[k]:,.6g}"
+        return f"above {text(cuts[-1])}"
+    return f"{text(cuts[k - 1])} to {text(cuts[k])}"
 
 
 def _ticks(low: float, high: float) -> list[float]:
@@ -196,6 +214,53 @@ def _ticks(low: float, high: float) -> list[float]:
     ]
     first, last, step = min(places, key=lambda place: abs(place[1] - place[0] - 3.5))
     return [round(step * k, 2 - digits) + 0.0 for k in range(first, last + 1)]
+
+
+def _date_ticks(low: float, high: float) -> dict[float, str]:
+    """Return some five starts of years, months or days within a range of days since 1970.
+
+    >>> list(_date_ticks(16_500.0, 18_000.0).values()), list(_date_ticks(9.5, 120.0).values())
+    (['2016', '2017', '2018', '2019'], ['1970-02', '1970-03', '1970-04', '1970-05'])
+    """
+    if high - low > _MOST_DAYS:
+        return {}
+    choices = []
+    for unit, (days, steps) in _DATE_STEPS.items():
+        if unit != "Y" and high - low > 40 * days:
+            break  # would be too many
+        first, last = (np.datetime64(math.floor(end), "D") for end in (low, high))
+        starts = np.arange(first.astype(f"M8[{unit}]"), last.astype(f"M8[{unit}]") + 1)
+        # years count from the year 0, so that those of every tenth are round
+        numbers = starts.astype(np.int64) + (1970 if unit == "Y" else 0)
+        choices += [starts[numbers % step == 0] for step in steps]
+    found = []
+    for starts in choices:
+        days = starts.astype("M8[D]").astype(np.int64)
+        found.append(
+            {
+                float(day): str(start)
+                for day, start in zip(days.tolist(), starts, strict=True)
+                if low <= day <= high
+            }
+        )
+    return min(found, key=lambda ticks: abs(len(ticks) - 4.5))
+
+
+def _axis(
+    x: Callable[[float], float],
+    ticks: Mapping[float, str],
+    end: float = _WIDTH,
+    y: float = _BASE + 16,
+) -> list[str]:
+    """Return the labels of ticks, without those that would touch the last one or leave ``end``."""
+    parts, free = [], -math.inf
+    for tick, label in ticks.items():
+        half = _width(label) / 2
+        left = min(max(x(tick), half), _WIDTH - half) - half
+        if left >= free and left + 2 * half <= end:
+            parts.append(_centred(x(tick), label, y))
+            free = left + 2 * half
+    return parts
 
 
 def _label(tick: float) -> str:

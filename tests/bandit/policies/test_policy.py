@@ -762,6 +762,7 @@ def test_a_stream_has_a_certificate_of_its_promise():
     assert certificate.words == (
         "in expectation at most 0.703 worse per round than the best arm; what it was is not known"
     )
+    assert str(certificate).splitlines()[-1].split() == ["1", "-", "70.282", "-"]
     with pytest.raises(ValueError, match="arm_losses and learner_loss must be given together"):
         policy.certificate([1.0, 2.0, 3.0])
 

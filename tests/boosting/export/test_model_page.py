@@ -134,3 +134,24 @@ def test_bare_arrays_sparse_rows_and_several_classes_have_pages(tmp_path):
         model.explain_model(label=7)
     with pytest.raises(ValueError, match="n_examples must be an integer >= 0; got -1"):
         model.explain_model(X, n_examples=-1)
+
+
+@pytest.mark.parametrize("leaves", [2, 4])
+def test_a_column_of_dates_is_explained_by_dates(leaves):
+    days = pd.date_range("2015-03-01", periods=300)
+    frame = pd.DataFrame({"since": days, "size": np.arange(300) % 7})
+    model = NHBoostDTClassifier(10, max_leaves=leaves).fit(frame, days.month < 7)
+    by_name = {shape.name: shape for shape in model.explain_model(frame).features}
+    assert by_name["since"].are_dates
+    assert all(not shape.are_dates for name, shape in by_name.items() if name != "since")
+    html = model.explain_model(frame, n_examples=1).html()
+    assert "<td>2015-03-01</td>" in html
+    for dates, error in (
+        (1, "dates must be"),
+        ([2], "below 2; got 2"),
+        (["since"], "each of dates"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=error):
+            model.explain_model(frame, dates=dates)
+    bare = model.explain_model(frame, dates=[], n_examples=1).html()
+    assert "<td>2015-03-01</td>" not in bare

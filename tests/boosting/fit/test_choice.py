@@ -266,7 +266,7 @@ def test_evaluation_sets_callbacks_and_stopping_have_one_booster_with_an_order_o
     assert (chosen.n_played is None) == (chosen.n_estimators == booster.n_iter_)
     stopped = NHBoostDTClassifier().fit(X, TWO, callbacks=[lambda t, _: t == 1]).chosen_
     assert stopped.n_played == 1 < stopped.n_estimators
-    assert f"{stopped.n_estimators} rounds (1 were played), chosen from" in str(stopped)
+    assert f"{stopped.n_estimators} rounds (1 were played), of" in str(stopped)
     stopped = NHBoostDTClassifier(early_stopping=True, n_iter_no_change=2, tol=0.05).fit(X, TWO)
     assert stopped.n_iter_ < 12
     assert stopped.record_.members == ()
@@ -329,7 +329,7 @@ def test_clones_and_grids_search_over_every_choice():
 def test_a_choice_is_shown_drawn_and_compared_without_its_seconds():
     chosen = NHBoostDTClassifier().fit(X, TWO).chosen_
     assert chosen.seconds > 0
-    assert f"{chosen.max_leaves} leaves, {chosen.n_estimators} rounds, chosen from" in str(chosen)
+    assert f"{chosen.max_leaves} leaves, {chosen.n_estimators} rounds, of" in str(chosen)
     figure = chosen.plot()
     assert figure.axes[0].lines
     table = (Trial(2, 5, 0.5, 0.0, "chosen"), Trial(4, 5, 0.6, 0.1, "played"))
@@ -422,6 +422,7 @@ def test_a_printed_choice_has_the_chosen_row_and_tells_what_is_left_out(won):
 def test_a_choice_tells_of_which_boosters_the_model_is_the_mean():
     mean = NHBoostDTClassifier(max_leaves=2).fit(X, TWO)
     n = len(mean.record_.members)
-    assert f"; mean of {n} boosters, {mean.n_iter_:,} rounds" in str(mean.chosen_)
+    words = f"; mean of {n} boosters of the best sizes, {mean.n_iter_:,} rounds"
+    assert words in str(mean.chosen_)
     alone = NHBoostDTClassifier(max_leaves=2, ensemble=False).fit(X, TWO)
     assert "mean of" not in str(alone.chosen_)

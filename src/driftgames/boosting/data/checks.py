@@ -28,6 +28,7 @@ from driftgames.boosting.data.frames import (
     is_identifier,
     is_missing,
 )
+from driftgames.core.cells import marked_number
 from driftgames.core.checks import float_errors, shown, unmask
 from driftgames.core.threads import open_threads
 from driftgames.core.typing import FloatArray
@@ -270,6 +271,17 @@ def find_classes(y: Array) -> Array:
     return classes
 
 
+def warn_of_row_names(labels: Array, classes: Array) -> None:
+    """Say that most labels are those of one row alone; a `DataWarning`."""
+    if MOST_NUMBERS < classes.size > labels.size / 2 and not looks_like_quantity(classes):
+        warnings.warn(
+            f"y holds {classes.size:,} different classes in {labels.size:,} rows: it is likely a "
+            "name of the row, which nothing can be learned of, and such a fit takes long",
+            DataWarning,
+            stacklevel=3,
+        )
+
+
 def looks_like_quantity(classes: Array) -> bool:
     """Return whether these are more different numbers than a person would call classes.
 
@@ -290,15 +302,26 @@ def warn_of_identifiers(
     n_values: Sequence[int],
     names: Sequence[str] | Array | None,
 ) -> None:
-    """Say which columns of categories are likely names of the rows; a `DataWarning`.
+    """Say which columns of categories are likely names of the rows, or numbers; a `DataWarning`.
 
     ``n_values`` are the numbers of values of each column that are known.
     """
     for j, known in enumerate(categories or ()):
-        if known is None or isinstance(known, Levels) or not is_identifier(len(known), n_values[j]):
+        if known is None or isinstance(known, Levels):
+            continue
+        where = f"column {j if names is None else shown(names[j])}"
+        if (cell := marked_number(known)) is not None:
+            warnings.warn(
+                f"{where} holds strings such as {shown(cell)}, which are read as categories: turn "
+                "them into numbers",
+                DataWarning,
+                stacklevel=3,
+            )
+            continue
+        if not is_identifier(len(known), n_values[j]):
             continue
         warnings.warn(
-            f"column {j if names is None else shown(names[j])} has {len(known):,} different "
+            f"{where} has {len(known):,} different "
             f"categories in {n_values[j]:,} rows: it is likely a name of the row, which says "
             "nothing about new rows; leave it out",
             DataWarning,

@@ -85,6 +85,16 @@ def has_dates(X: object) -> bool:
     return frame is not None and any(dtype.is_temporal() for dtype in frame.schema.values())
 
 
+def date_columns(X: object) -> list[str]:
+    """Return the names of the columns of a data frame that hold dates; durations are none."""
+    frame = as_frame(X)
+    return (
+        []
+        if frame is None
+        else [name for name, dtype in frame.schema.items() if dtype in (nw.Date, nw.Datetime)]
+    )
+
+
 def has_words(X: object) -> bool:
     """Return whether a column of a data frame holds strings, categories or objects."""
     frame = as_frame(X)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -22,6 +22,7 @@ from driftgames.boosting.export.scorecard import render_scorecard
 from driftgames.boosting.model.explanation import CategoryVotes, ShapeFunction
 from driftgames.boosting.model.fitted_model import FittedModel
 from driftgames.boosting.model.training_record import Member
+from driftgames.core.cells import day_text
 from driftgames.core.text import shorten, visible
 from driftgames.core.typing import FloatArray, IntArray
 from driftgames.plots.explanation_page import (
@@ -38,11 +39,15 @@ ValuesOf = Callable[[int], FloatArray]
 
 
 class ExplainedRows(NamedTuple):
-    """Encoded rows, the values of their features, and how many of them are explained."""
+    """Encoded rows, the values of their features, and how many of them are explained.
+
+    ``dates`` are the features whose values are days since 1970.
+    """
 
     rows: Matrix
     values_of: ValuesOf
     n_explained: int
+    dates: Collection[int] = ()
 
 
 def make_page(
@@ -143,6 +148,9 @@ class ExplainedModel:
         values = self.examples.values_of(feature)
         return values[~np.isinf(values)]
 
+    def _are_dates(self, feature: int) -> bool:
+        return self.examples is not None and feature in self.examples.dates
+
     def _shape(
         self, j: int, shape: ShapeFunction | CategoryVotes, spread: FloatArray | None
     ) -> FeatureShape:
@@ -159,6 +167,7 @@ class ExplainedModel:
             sample,
             float(self.importances[j]),
             spread=spread,
+            are_dates=self._are_dates(j),
         )
 
     def _mean_shapes(self, classes: Sequence[int], boosters: Boosters) -> list[list[FeatureShape]]:
@@ -209,6 +218,7 @@ class ExplainedModel:
             float(self.importances[j]),
             is_mean=True,
             spread=mean.spread,
+            are_dates=self._are_dates(j),
         )
 
     def reasons(self, classes: Sequence[int | None]) -> list[list[Reasons]]:
@@ -218,7 +228,7 @@ class ExplainedModel:
         """
         if self.examples is None:
             return [[] for _ in classes]
-        model, (rows, values_of, most) = self.model, self.examples
+        model, (rows, values_of, most, _) = self.model, self.examples
         rows = rows[: min(most, rows.shape[0])]
         votes = model.votes(rows)
         p, predicted = model.probabilities(votes), model.winners(votes)
@@ -257,7 +267,7 @@ class ExplainedModel:
         if np.isnan(value):
             return "missing"
         if categories is None:
-            return f"{value:.6g}"
+            return day_text(value) if self._are_dates(feature) else f"{value:.6g}"
         return categories[int(value)] if 0 <= value < len(categories) else "any other"
 
 

@@ -91,12 +91,13 @@ class Choice(Displayed):
         return f"{leaves}{counted(self.n_estimators, 'round')}{instead}"
 
     def _headline(self) -> str:
-        took = "" if self.seconds is None else f" in {self.seconds:.2f} s"
+        took = "" if self.seconds is None else f", {self.seconds:.2f} s"
         mean = ""
         if self.n_boosters > 1 and self.n_played is not None:
-            mean = f"; mean of {self.n_boosters} boosters, {counted(self.n_played, 'round')}"
+            rounds = counted(self.n_played, "round")
+            mean = f"; mean of {self.n_boosters} boosters of the best sizes, {rounds}"
         return (
-            f"{self.size}, chosen from {counted(len(self.trials), 'trial')} on "
+            f"{self.size}, of {counted(len(self.trials), 'trial')}, "
             f"{counted(self.n_folds, 'fold')}{took}{mean}"
         )
 
