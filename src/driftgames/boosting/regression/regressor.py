@@ -320,7 +320,9 @@ class NHBoostDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
     def feature_importances_(self) -> FloatArray:
         """The share of all edges that the trees of each feature had.
 
-        What a stage owes to the mean of the stage before is shared as that stage shares it.
+        What a stage owes to the mean of the stage before is shared as that stage shares it. Late
+        trees fit noise, so a feature that says nothing has a few per cent; the shapes of
+        `explain_model` do not show it.
         """
         model = self.model_
         shares = np.zeros(self.n_features_in_)
