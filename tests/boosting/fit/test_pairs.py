@@ -68,6 +68,14 @@ def test_a_difference_that_decides_joins(fitted):
     assert alone.model_.pairs is None
 
 
+def test_pairs_beside_categories_are_those_of_every_fold(named):
+    """The ranks of categories differ from fold to fold; the columns of pairs stand behind them."""
+    model, _ = named
+    assert model.chosen_.pair_names[0] == "b - e"
+    X, y = draw("difference", 2_000, 1)
+    assert model.score(frame_of(X), y) > 0.92
+
+
 def test_pairs_that_bring_nothing_do_not_join():
     X, y = draw("column")
     model = NHBoostDTClassifier().fit(X, y)
