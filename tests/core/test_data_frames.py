@@ -14,7 +14,7 @@ def test_frames_are_known_and_other_tables_are_not():
 
 def test_a_lazy_frame_is_refused_with_what_to_call():
     with pytest.raises(
-        ValueError, match=r"call its collect\(\) or compute\(\) first, or fit it in"
+        ValueError, match=r"call its collect\(\) or compute\(\) first; classifiers also fit"
     ):
         as_frame(pl.LazyFrame({"a": [1]}))
 
