@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from driftgames.boosting.data.bins import Array, Matrix
 from driftgames.boosting.data.checks import INPUT, ExampleChecks, check_kind, check_labels, is_plain
-from driftgames.boosting.data.frames import code_columns, date_columns
+from driftgames.boosting.data.frames import code_columns, find_dates
 from driftgames.boosting.model.additive import CHUNK
 from driftgames.boosting.model.calibration import Calibration
 from driftgames.boosting.model.categories import CategoryEncoder
@@ -425,15 +425,8 @@ class FittedBooster(BoosterParameters, ABC):
         most = check_integer("n_examples", n_examples, least=0)
         if not (title is None or isinstance(title, str)):
             raise ValueError(f"title must be a string or None; got {shown(title)}")
-        if dates is None:
-            dated = set(date_columns(X))
-            names = getattr(self, "feature_names_in_", [])
-            dates = [j for j, name in enumerate(names) if name in dated]
-        if not isinstance(dates, Sequence):
-            raise ValueError(f"dates must be a sequence of positions; got {shown(dates)}")
-        for j in dates:
-            if check_integer("each of dates", j, least=0) >= self.n_features_in_:
-                raise ValueError(f"dates must be below {self.n_features_in_}; got {j}")
+        names = getattr(self, "feature_names_in_", [""] * self.n_features_in_)
+        dates = find_dates(X, names, dates)
         examples = None
         if X is not None:
             examples = ExplainedRows(self._encode(X), self._values_of(X), most, dates)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 import textwrap
+from collections.abc import Sequence
 from copy import copy
 from enum import StrEnum
 from pathlib import Path, PurePath
@@ -378,12 +379,13 @@ def _inspect_numbers(
         out.print(draw_table(table))
     _print_lines(str(booster.certificate_))
     rows, nameless = None, copy(booster)
+    dates: Sequence[int] = ()
     if data is not None:
         examples = models.read_labelled(data, reading, nameless)
-        rows, y = examples.X, numbers.numbers_of(data, examples)
+        rows, dates, y = examples.X, examples.dates, numbers.numbers_of(data, examples)
         numbers.say_scores(f"{data}: ", nameless, rows, y)
     if html is not None:
-        booster.explain_model(rows, title=model.name).save(html)
+        booster.explain_model(rows, title=model.name, dates=dates).save(html)
         say(f"{html}: the model as a page")
     if json is not None:
         found = {"stages": as_records(stages), "features": as_records(features)}

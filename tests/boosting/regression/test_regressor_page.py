@@ -107,3 +107,23 @@ def test_inspect_writes_the_page(tmp_path):
     refused = CliRunner().invoke(app, ["inspect", str(model), "--plot", str(tmp_path / "p.svg")])
     assert refused.exit_code == 2
     assert "--html draws its features" in refused.output
+
+
+def test_dates_are_written_as_dates(tmp_path):
+    days = pd.date_range("2015-03-01", periods=120)
+    frame = pd.DataFrame({"since": days, "size": np.arange(120) % 7})
+    outcome = 10.0 * (days.month < 5) + frame["size"]
+    model = NHBoostDTRegressor(20, max_leaves=4, n_stages=1).fit(frame, outcome)
+    page = model.explain_model(frame, n_examples=1)
+    assert {each.name: each.are_dates for each in page.features} == {"since": True, "size": False}
+    assert dict(each[:2] for each in page.examples[0].parts)["since"] == "2015-03-01"
+    numbers = model.explain_model(frame, n_examples=1, dates=[])
+    assert dict(each[:2] for each in numbers.examples[0].parts)["since"] == "16495"
+    with pytest.raises(ValueError, match="dates must be below 2; got 2"):
+        model.explain_model(frame, dates=[2])
+    table, file, html = (str(tmp_path / name) for name in ("t.csv", "m.json", "m.html"))
+    frame.assign(price=outcome).to_csv(table, index=False)
+    model.save(file)
+    arguments = ["inspect", file, "--data", table, "--label", "price", "--html", html]
+    assert CliRunner().invoke(app, arguments).exit_code == 0
+    assert "2015-03-01" in (tmp_path / "m.html").read_text()

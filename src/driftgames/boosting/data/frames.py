@@ -18,7 +18,7 @@ import numpy.typing as npt
 from scipy.sparse import issparse
 
 from driftgames.core.cells import as_days, as_numbers, is_number
-from driftgames.core.checks import shown
+from driftgames.core.checks import check_integer, shown
 from driftgames.core.data_frames import as_frame
 from driftgames.core.typing import BoolArray, FloatArray
 
@@ -85,14 +85,23 @@ def has_dates(X: object) -> bool:
     return frame is not None and any(dtype.is_temporal() for dtype in frame.schema.values())
 
 
-def date_columns(X: object) -> list[str]:
-    """Return the names of the columns of a data frame that hold dates; durations are none."""
-    frame = as_frame(X)
-    return (
-        []
-        if frame is None
-        else [name for name, dtype in frame.schema.items() if dtype in (nw.Date, nw.Datetime)]
-    )
+def find_dates(X: object, names: Sequence[str], dates: object = None) -> Sequence[int]:
+    """Return the positions of the features that hold dates, checked if ``dates`` has them.
+
+    ``names`` are those of the features. Default: the columns of dates of a data frame; durations
+    are none.
+    """
+    if dates is None:
+        frame = as_frame(X)
+        schema = {} if frame is None else frame.schema
+        kinds = (nw.Date, nw.Datetime)
+        return [j for j, name in enumerate(names) if schema.get(name) in kinds]
+    if not isinstance(dates, Sequence):
+        raise ValueError(f"dates must be a sequence of positions; got {shown(dates)}")
+    for j in dates:
+        if check_integer("each of dates", j, least=0) >= len(names):
+            raise ValueError(f"dates must be below {len(names)}; got {j}")
+    return dates
 
 
 def has_words(X: object) -> bool:

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from driftgames.boosting.data.bins import Array, Matrix
 from driftgames.boosting.data.checks import ExampleChecks, warn_of_identifiers
-from driftgames.boosting.data.frames import find_categories
+from driftgames.boosting.data.frames import find_categories, find_dates
 from driftgames.boosting.data.sample_weights import check_weights
 from driftgames.boosting.engine.rules import PotentialRule
 from driftgames.boosting.engine.shape import TreeShape
@@ -362,7 +362,12 @@ class NHBoostDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
         )
 
     def explain_model(
-        self, X: object = None, *, n_examples: int = 10, title: str | None = None
+        self,
+        X: object = None,
+        *,
+        n_examples: int = 10,
+        title: str | None = None,
+        dates: Sequence[int] | None = None,
     ) -> ExplanationPage:
         """Return the model as a page to click through; its ``save`` writes one HTML file.
 
@@ -370,7 +375,7 @@ class NHBoostDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
         of ``X``, and what was fitted and is promised. A shape is the mean prediction over up to 200
         rows of ``X`` that have one value of the feature, less their mean prediction: it is in the
         unit of the outcome. An example has its distribution, and what each feature adds to its
-        mean. Without ``X`` there are importances alone.
+        mean. Without ``X`` there are importances alone. ``dates`` are as in `NHBoostDTClassifier`.
         """
         from driftgames.boosting.regression.regressor_page import ExplainedRegressor
 
@@ -385,6 +390,7 @@ class NHBoostDTRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  
         explained = ExplainedRegressor.of(
             self.model_, self.scores_, names, self.feature_importances_, rows
         )
+        explained = replace(explained, dates=find_dates(X, names, dates))
         name = type(self).__name__
         title = name if title is None else title
         return explained.page(title, most, {"algorithm": name}, str(self.certificate_))

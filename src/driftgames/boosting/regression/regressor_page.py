@@ -8,7 +8,7 @@ the order of their importance; and once more in the opposite order.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,7 @@ from driftgames.boosting.data.frames import code_columns
 from driftgames.boosting.export.mean_votes import spread_rows
 from driftgames.boosting.export.model_page import plain
 from driftgames.boosting.regression.stages import CodedCategories, HeldOutScores, StagedModel
+from driftgames.core.cells import day_text
 from driftgames.core.text import visible
 from driftgames.core.typing import FloatArray
 from driftgames.plots.explanation_page import (
@@ -36,7 +37,8 @@ _ROWS = 4_000  # that are predicted for one order of one example, about
 class ExplainedRegressor:
     """A model, the names and importances of its features, and rows to explain it by.
 
-    ``codes`` are all rows of the examples: numbers, and codes among the ``categories``.
+    ``codes`` are all rows of the examples: numbers, and codes among the ``categories``. ``dates``
+    are the features whose values are days since 1970.
     """
 
     model: StagedModel
@@ -45,6 +47,7 @@ class ExplainedRegressor:
     importances: FloatArray
     codes: FloatArray
     categories: CodedCategories
+    dates: Collection[int] = ()
 
     @classmethod
     def of(
@@ -128,6 +131,7 @@ class ExplainedRegressor:
             np.where(sample < 0, np.nan, sample) if known is not None else sample,
             importance,
             is_mean=True,
+            are_dates=j in self.dates,
         )
 
     def _examples(self, ranked: Sequence[int], n_examples: int) -> list[Reasons]:
@@ -175,5 +179,5 @@ class ExplainedRegressor:
         if np.isnan(value):
             return "missing"
         if known is None:
-            return f"{value:.6g}"
+            return day_text(value) if j in self.dates else f"{value:.6g}"
         return plain(known[int(value)]) if 0 <= value < len(known) else "any other"
