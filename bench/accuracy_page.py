@@ -77,7 +77,7 @@ def markdown(table: Table) -> str:
             ]
         elif table.title.startswith((RANKS, COSTS)):
             cells = [
-                f"**{text}**" if cell == top else text
+                f"**{text}**" if top is not None and cell == top else text
                 for cell, text, top in zip(row, cells, tops, strict=True)
             ]
         lines.append("| " + " | ".join(cells) + " |")

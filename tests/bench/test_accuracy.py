@@ -338,6 +338,7 @@ def test_ranks_are_sorted_and_the_best_are_marked(made, tmp_path, monkeypatch):
     assert "| tree | **1.00** | 2.00 | **1.00** | **0.00** |" in markdown(ranks)
     assert "| dummy | 2.00 | **1.00** | 2.00 |" in markdown(ranks)
     assert re.search(r"\| \*\*[\d.]+", markdown(costs))
+    assert "**-**" not in markdown(costs)
 
 
 def test_the_page_shows_the_pictures_that_exist(tmp_path):
