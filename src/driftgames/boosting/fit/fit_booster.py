@@ -88,7 +88,7 @@ def make_plan(job: Job, source: Source, watch: Watch) -> Plan:
         n_rounds=n_rounds,
         races=(chooses or averages) and source.races,
         averages=averages,
-        pairs=averages and job.pairs and job.shape.is_open and source.columns.gaps is None,
+        pairs=averages and job.pairs and job.shape.is_open,
         max_bins=job.max_bins,
         stopping=stopping,
         is_watched=is_watched,

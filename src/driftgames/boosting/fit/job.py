@@ -85,7 +85,7 @@ class Job:
     goes_on: GoesOn | None = None
     """Whether other folds play after the first one, where it races alone; None if they do."""
     pairs: bool = False
-    """Whether pairs of columns may join."""
+    """Whether pairs of columns may join; those of a regressor never do."""
 
     @classmethod
     def of(

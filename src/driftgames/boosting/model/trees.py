@@ -233,7 +233,7 @@ class Trees(Displayed):
         gains = np.zeros((features.size + 1, features.size + 1))
         for side in (below, below + 1):
             asks = self.left[side] > 0
-            one, other = (slot[owner[self.feature[at[asks]]]] for at in (above, side))
+            one, other = (slot[owner[self.feature[node[asks]]]] for node in (above, side))
             np.add.at(gains, (one, other), self.gain[side[asks]])
         gains = (gains + gains.T)[:-1, :-1]
         np.fill_diagonal(gains, 0.0)
