@@ -145,6 +145,8 @@ def test_without_an_edge_no_number_of_rounds_is_enough():
     made = MarginCertificate.of_regret("x", 50, MARGINS, 0.2, 0.0, NormalHedgeDT().bound)
     assert made.needed.to_begin is None
     assert "no number of rounds is enough" in str(made)
+    assert "Theorem 3 promises nothing: the edges are too small" in str(made)
+    assert "yet" not in str(made)
 
 
 def test_a_bound_for_one_horizon_alone_tells_no_other_rounds():
@@ -155,6 +157,7 @@ def test_a_bound_for_one_horizon_alone_tells_no_other_rounds():
 
     made = MarginCertificate.of_regret("x", 50, MARGINS, 0.2, 0.1, once)
     assert "there is no bound for other numbers of rounds" in str(made)
+    assert "yet" not in str(made)
 
 
 def test_a_promise_below_one_needs_no_more_rounds():

@@ -125,7 +125,7 @@ def test_elements_are_closed(page):
 
 
 def test_the_page_has_summary_tables_commands_and_versions(page):
-    text = " ".join(page.text)
+    text = " ".join(" ".join(page.text).split())
 
     for expected in (
         "Finding one.",
@@ -215,6 +215,13 @@ def test_csv_has_facts_and_raw_numbers(report, tmp_path):
     bounds = paths[3].read_text().splitlines()
     assert bounds[2] == "panel,curve,x,y,bound"
     assert bounds[3].split(",")[4] != ""
+
+
+def test_no_line_of_the_page_begins_with_a_percent_sign_or_breaks_an_option(report):
+    drawn = render_page(dataclasses.replace(report, summary=("In 96.5 % of the rounds.",)))
+    assert "<li>In 96.5\u00a0% of" in drawn
+    assert "<code>driftgames reproduce <span>--only</span> table3</code>" in drawn
+    assert "code span { white-space: nowrap; }" in drawn
 
 
 @pytest.mark.parametrize("terminal", [True, False], ids=["terminal", "pipe"])

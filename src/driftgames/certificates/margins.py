@@ -86,7 +86,12 @@ class RoundsNeeded(NamedTuple):
         """Why there is no promise; the mass of fractional weights is no number of examples."""
         counts = counted(self.n_examples, "example")
         whom = counts if self.n_examples < _FRACTIONAL else "these examples"
-        return f"Theorem 3 promises nothing yet: the edges are too small for {whom}"
+        return f"Theorem 3 promises nothing{self.yet}: the edges are too small for {whom}"
+
+    @property
+    def yet(self) -> str:
+        """The word for a promise that more rounds would bring."""
+        return "" if self.to_begin is None else " yet"
 
     def __str__(self) -> str:
         if not self.is_known:
@@ -304,7 +309,8 @@ class MarginCertificate(Displayed, Comparable):
     def verdict(self) -> str:
         """One sentence on whether the promise was kept."""
         if (self.promised == 1.0).all():
-            return "nothing is promised" if self.caveat else "nothing is promised yet"
+            yet = " yet" if self.needed is None else self.needed.yet
+            return "nothing is promised" if self.caveat else f"nothing is promised{yet}"
         if not self.holds:
             return "A BOUND IS BROKEN"
         return "every bound holds" if self.needed is None else self.needed.reason

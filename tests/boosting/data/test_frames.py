@@ -211,3 +211,10 @@ def test_prediction_wants_the_columns_of_the_fit():
     with pytest.warns(UserWarning, match="does not have valid feature names"):
         votes = booster.decision_function(LETTER_FRAME.to_numpy())
     np.testing.assert_array_equal(votes, booster.decision_function(LETTER_FRAME))
+
+
+def test_text_that_is_a_number_is_read_as_one():
+    booster = NHBoostDTClassifier(5, max_leaves=2, calibrate=False).fit(LETTER_FRAME, Y)
+    text = LETTER_FRAME.assign(x=[None if x is None else repr(float(x)) for x in NUMBERS])
+    found = booster.decision_function(text)
+    np.testing.assert_array_equal(found, booster.decision_function(LETTER_FRAME))

@@ -38,7 +38,7 @@ def render_page(report: Report) -> str:
     links = "".join(
         f'<a href="#{section.name}">{escape(section.title)}</a> ' for section in report.sections
     )
-    findings = "".join(f"<li>{escape(sentence)}</li>" for sentence in report.summary)
+    findings = "".join(f"<li>{_prose(sentence)}</li>" for sentence in report.summary)
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -94,13 +94,23 @@ def _errata(report: Report) -> str:
 def _section(section: Section) -> str:
     tables = "\n".join(_table(table) for table in section.tables)
     figures = "\n".join(_figure(figure) for figure in section.figures)
-    note = f'<p class="note">{escape(section.omission)}</p>\n' if section.omission else ""
+    note = f'<p class="note">{_prose(section.omission)}</p>\n' if section.omission else ""
     return f"""<section id="{section.name}">
 <h2>{escape(section.title)}</h2>
-<p>{escape(section.text)}</p>
+<p>{_prose(section.text)}</p>
 {tables}{figures}
-{note}<p class="command">Made by <code>{escape(section.command)}</code></p>
+{note}<p class="command">Made by <code>{_command(section.command)}</code></p>
 </section>"""
+
+
+def _prose(text: str) -> str:
+    """Return escaped text in which no line begins with a percent sign."""
+    return escape(text).replace(" %", "\u00a0%")
+
+
+def _command(words: str) -> str:
+    """Return an escaped command whose lines do not break within ``--option``."""
+    return re.sub(r"--\w+", r"<span>\g<0></span>", escape(words))
 
 
 def _figure(figure: Figure) -> str:
@@ -109,7 +119,7 @@ def _figure(figure: Figure) -> str:
     return f"""<figure><div class="panels">
 {panels}
 </div>{draw_legend(figure)}
-<figcaption>{escape(words)}</figcaption></figure>"""
+<figcaption>{_prose(words)}</figcaption></figure>"""
 
 
 def _table(table: Table) -> str:
@@ -129,7 +139,7 @@ def _table(table: Table) -> str:
         )
         body.append(f"<tr{first}>{cells}</tr>")
         last = row[0]
-    notes = "".join(f'<p class="note">{escape(note)}</p>' for note in table.notes)
+    notes = "".join(f'<p class="note">{_prose(note)}</p>' for note in table.notes)
     rows = "\n".join(body)
     return f"""<h3>{escape(table.title)}</h3>
 <div class="wide" tabindex="0" role="region" aria-label="{escape(table.title)}"><table>
