@@ -36,10 +36,9 @@ COLUMNS = (
 def chosen_line(choice: Any) -> str:
     """Return in one line what a race chose."""
     best = next(each for each in choice.trials if each.outcome == "chosen")
-    pairs = f", with {listed(choice.pair_names, 3)}" if choice.pair_names else ""
     return (
         f"{choice.size}, of {counted(len(choice.trials), 'trial')} on "
-        f"{counted(choice.n_folds, 'fold')}, held-out log-loss {best.log_loss:.4f}{pairs}"
+        f"{counted(choice.n_folds, 'fold')}, held-out log-loss {best.log_loss:.4f}"
     )
 
 

@@ -58,6 +58,7 @@ def named():
 def test_a_difference_that_decides_joins(fitted):
     model, _ = fitted
     trial = model.chosen_.pairs
+    assert f" with {model.chosen_.pair_names[0]}" in str(model.chosen_)
     assert trial.gain > 2 * trial.standard_error > 0
     assert model.chosen_.pair_names[0] == "x1 - x4"
     assert model.chosen_._facts()["pairs of columns"].startswith("x1 - x4")

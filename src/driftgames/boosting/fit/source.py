@@ -108,8 +108,8 @@ class LocalRows(Rows):
         return np.empty(0, dtype=np.int64)
 
     def with_pairs(self, pairs: ColumnPairs) -> LocalRows:
-        """Return the same examples with pairs of columns behind the others."""
-        raise NotImplementedError
+        """Return the same examples with pairs of `pairable` columns behind the others."""
+        raise AssertionError("no column of these examples is pairable")
 
     @contextmanager
     def open(self, job: Job, shape: TreeShape, n_rounds: int, threads: Threads) -> Iterator[Opened]:

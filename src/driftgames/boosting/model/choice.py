@@ -107,11 +107,12 @@ class Choice(Displayed):
 
     @property
     def size(self) -> str:
-        """What was chosen, and what was played if that is something else."""
+        """What was chosen, with the pairs that joined; and what was played if it is another."""
         leaves = f"{self.max_leaves} leaves, " if self.max_leaves else ""  # 0: see max_depth
         one = self.n_boosters == 1
         instead = f" ({self.n_played} were played)" if one and self.n_played is not None else ""
-        return f"{leaves}{counted(self.n_estimators, 'round')}{instead}"
+        pairs = f" with {listed(self.pair_names, 3)}" if self.pair_names else ""
+        return f"{leaves}{counted(self.n_estimators, 'round')}{instead}{pairs}"
 
     def _headline(self) -> str:
         took = "" if self.seconds is None else f", {self.seconds:.2f} s"
